@@ -18,8 +18,7 @@ from mcp_browser.browser.emulation import Emulation, Network
 from mcp_browser.browser.pictures import compare_pictures
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.accessibility import Violation
-from mcp_browser.dom.models import DomNode
+from mcp_browser.dom.models import IMPACTS, DomNode, Violation
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address
@@ -51,7 +50,7 @@ async def audit_accessibility(
     tags = _TAGS[: _TAGS.index(standard) + 1]
     asked = ctx.tab.dom.audit_accessibility(_axe(), tags=tags, index=index, most=limit)
     audit = await ctx.tab.ask(asked, limit=AUDIT_SECONDS)
-    found = audit.worst_first()
+    found = sorted(audit.violations.values(), key=lambda one: (IMPACTS.index(one.impact), -one.count))
     violations = "No violation found"
     if found:
         elements = counted(sum(rule.count for rule in found), "element")

@@ -361,6 +361,7 @@ async def _about_list(ctx: ActionContext, hit: PointHit | None) -> str:
     """What to know of a native select: its list is drawn by the browser, outside of the page."""
     if hit is None or (index := hit.node.index) is None or hit.node.role != "combobox":
         return ""
-    if not await ctx.tab.element(index).is_native_select():
+    ready = await ctx.tab.element(index).ready("read")
+    if ready.tag != "select" or ready.multiple:
         return ""
     return f" Its list is not in the picture: use select_option with index {index}, or keys."

@@ -7,7 +7,6 @@ import contextlib
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
 from typing import TypeVar
 
 import anyio
@@ -15,7 +14,6 @@ import anyio
 from mcp_browser.browser.element import OPENING_SECONDS, POLL_SECONDS, Element
 from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.models import Frozen
-from mcp_browser.dom.worlds import World
 from mcp_browser.errors import ActionError, NotActionable, NotFound, StaleElement
 from mcp_browser.text import quoted
 
@@ -25,6 +23,7 @@ MARKED_POLLS = 5  # How often a list may show a choice before its field does
 SCROLLING_SECONDS = 8.0  # How long a list is scrolled for an option
 SMALLEST_PART = 1e-4  # The part of a list's length at which bisection ends
 LEAST_STEPS = 16  # How many bisection steps there are on slow machines, too
+MOST_LISTED = 60  # How many options an error names
 SEEKING_SECONDS = 4.0  # How long all lists of a page are scrolled for a text
 OPEN_LISTS = frozenset({"listbox", "menu", "menubar", "tree"})  # Roles of lists that need no click to open
 
@@ -46,10 +45,7 @@ class Choice(Frozen):
 
 
 class Chosen(Frozen):
-    """An option that was clicked, whether the page shows that, and what the field shows.
-
-    `is_pending`: only the list, which is still open, shows it.
-    """
+    """A clicked option; whether the page, or only its open list (`is_pending`), shows it, and the field."""
 
     label: str
     is_seen: bool = True
@@ -75,8 +71,7 @@ class ListField:
 
         A native select ends with exactly these options. In any other list each one is clicked, after opening
         the list if needed; several names walk down a menu. On failure, text typed as a filter is removed.
-        Raises NotFound: there is no such option, with a list of them; NotActionable: an option is disabled,
-        or several are given for a field that takes one.
+        Raises NotFound, with a list of the options; NotActionable: one is disabled, or only one is taken.
         """
         ready = await self._element.ready("select")
         if ready.tag == "select":
@@ -115,7 +110,10 @@ class ListField:
             # An Escape that the list ignores closes what is around it.
             ways = ["escape", "focus" if keys_only else "click"]
             for way in ways if await self._expanded() == "true" else ways[::-1]:
-                if self._tab.held or not await self._is_open(says_so=after_choice):
+                if self._tab.held:
+                    return
+                hides = after_choice or not self._opened
+                if await self._expanded() != "true" and (hides or not await self.options()):
                     return
                 with contextlib.suppress(NotActionable):
                     since = self._tab.activity.watch()
@@ -124,12 +122,6 @@ class ListField:
                     await (self._element.click() if way == "click" else self._element.input.press("Escape"))
                     # A list that closes late would take the next click for itself, or be opened by it again.
                     await self._tab.rest(since, self._element.index, limit=LISTING_SECONDS)
-
-    async def _is_open(self, *, says_so: bool) -> bool:
-        """Whether the list is open; `says_so`: by its field's attributes only."""
-        if await self._expanded() == "true":
-            return True
-        return not says_so and self._opened and bool(await self.options())
 
     async def _select_native(self, wanted: Sequence[str], *, multiple: bool) -> list[Chosen]:
         element = self._element
@@ -143,20 +135,16 @@ class ListField:
         await element.input.check_elements(element.index, also=[("option", one.label) for one in chosen])
         element.input.did()
         await self._tab.act(element.call("selectOptions", [options.index(option) for option in chosen]))
-        if not self._tab.held and not await self._keeps(chosen):
+        now: dict[str, bool] = {}
+        if not self._tab.held:
+            with contextlib.suppress(StaleElement):
+                now = {option.label: option.selected for option in await self.options()}
+        if not all(now.get(option.label, True) for option in chosen):
             raise NotActionable(
                 f"The page did not keep {', '.join(quoted(one.label) for one in chosen)} in {element}.",
                 hint="Another control may stand for it: look with get_state.",
             )
         return [Chosen(label=option.label) for option in chosen]
-
-    async def _keeps(self, chosen: Sequence[Choice]) -> bool:
-        """Whether the options are still selected; True if they are gone."""
-        try:
-            now = {option.label: option.selected for option in await self.options()}
-        except StaleElement:
-            return True
-        return all(now.get(option.label, True) for option in chosen)
 
     async def _choose(self, wanted: str) -> Chosen:
         options = await self.options()
@@ -287,16 +275,12 @@ class ListField:
                 shown = await self._shown()
                 if shown != before or tidy(option.label) in tidy(shown):
                     return Chosen(label=option.label, shown=shown)
-                marked += await self._is_marked(option)
+                now = _find(await self.options(), option.label)
+                marked += now is not None and (now.chosen or (now.selected and not option.selected))
                 await anyio.sleep(POLL_SECONDS)
         is_pending = marked > 0 and self._element.role not in OPEN_LISTS
         is_seen = marked > 0 or tidy(wanted) in tidy(shown)
         return Chosen(label=option.label, is_seen=is_seen, shown=shown, is_pending=is_pending)
-
-    async def _is_marked(self, option: Choice) -> bool:
-        """Whether the option is marked as taken, and was not before."""
-        now = _find(await self.options(), option.label)
-        return now is not None and (now.chosen or (now.selected and not option.selected))
 
     async def _is_menu(self) -> bool:
         popup = await self._element.call("attribute", "aria-haspopup")
@@ -318,7 +302,9 @@ class ListField:
             hint = "Click it, look with get_state, then click the option."
             raise NotFound(f"{element} {why}.", hint=hint)
         if option is None:
-            raise NotFound(f'{element} has no option "{wanted}".', hint=f"Options: {list_options(options)}.")
+            shown = ", ".join(quoted(one.label) for one in options[:MOST_LISTED])
+            more = f" and {len(options) - MOST_LISTED} more" if len(options) > MOST_LISTED else ""
+            raise NotFound(f'{element} has no option "{wanted}".', hint=f"Options: {shown}{more}.")
         if option.disabled:
             raise NotActionable(f"Option {quoted(option.label)} of {element} is disabled.")
         return option
@@ -337,12 +323,6 @@ def _nearest(options: Iterable[Choice], wanted: str, *, at_start: bool = False) 
     pattern = re.compile(("^" if at_start else r"(?<!\w)") + re.escape(tidy(wanted)))
     near = [option for option in options if tidy(wanted) and pattern.search(tidy(option.label))]
     return near[0] if len({option.label for option in near}) == 1 else None
-
-
-def list_options(options: Sequence[Choice], *, limit: int = 60) -> str:
-    """The labels of at most `limit` options, in quotes."""
-    shown = ", ".join(quoted(option.label) for option in options[:limit]) or "none"
-    return shown + (f" and {len(options) - limit} more" if len(options) > limit else "")
 
 
 async def scroll_for(
@@ -392,18 +372,15 @@ async def seek(tab: TabPage, text: str) -> bool:
     for world, box, place in await tab.ask(tab.dom.partly_drawn()):
         if time.monotonic() >= ends:
             break
-        show = partial(_show_rows, tab, world, box, wanted)
+
+        async def show(part: float) -> tuple[bool | None, list[str]] | None:
+            rows: list[str] | None = (await tab.ask(world.run("scrollRows", box, part)))["rows"]  # noqa: B023
+            return None if rows is None else (any(wanted in tidy(row) for row in rows) or None, rows)
+
         if await scroll_for(text, show, seconds=ends - time.monotonic()):
             return True
         await show(place)
     return False
-
-
-async def _show_rows(
-    tab: TabPage, world: World, box: int, wanted: str, part: float
-) -> tuple[bool | None, list[str]] | None:
-    rows: list[str] | None = (await tab.ask(world.run("scrollRows", box, part)))["rows"]
-    return None if rows is None else (any(wanted in tidy(row) for row in rows) or None, rows)
 
 
 def tidy(text: str) -> str:

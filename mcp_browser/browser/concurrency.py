@@ -59,6 +59,12 @@ class SingleFlight(Generic[T]):
             self._task = begin(self._work())
         return await asyncio.shield(self._task)
 
+    async def cancel(self) -> None:
+        """Cancel a run under way, and wait for its end."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
     async def ended(self, seconds: float) -> None:
         """Wait for a run under way, `seconds` at most."""
         if self._task is not None:

@@ -42,10 +42,7 @@ CHECKABLE_ROLES = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", 
 
 
 class FieldValue(Frozen):
-    """What a field holds; of a secret one, only the length may be shown.
-
-    `scale` is set for sliders: the least and the most that it takes, if known.
-    """
+    """What a field holds; of a secret one, only the length may be shown. `scale`: of sliders, the bounds."""
 
     value: str
     secret: bool = False
@@ -137,8 +134,7 @@ class Element:
 
         Up to a few hundred characters are typed by keys, except those without a key; a line end presses none.
         A field that changes the text gets it key by key, as with `slowly`. Returns what the field holds then;
-        None if a dialog has opened or the field is gone. Raises NotActionable: it cannot be typed into;
-        InvalidArguments: a native picker takes values of another form.
+        None if a dialog has opened or it is gone. Raises NotActionable; InvalidArguments: a picker's value.
         """
         try:
             ready = await self.ready("fill")
@@ -214,9 +210,14 @@ class Element:
         self, text: str, ready: ReadyElement, *, slowly: bool = False, pastes: bool = False
     ) -> FieldValue | None:
         """Replace the selection by text, or delete it if that is empty; what the field holds then."""
+        pasted = False
+        if text and pastes and not slowly:
+            await self.input.check_keys()
+            if pasted := bool(await self.call("paste", text)):
+                self.input.did()
         if not text:
             await self.input.press("Delete")
-        elif slowly or not pastes or not await self._paste(text):
+        elif not pasted:
             place = self._place(ready)
             if (ready.kind == "keys" or ready.code) and not slowly:
                 typed = await self.input.insert(text, meant=place)
@@ -230,13 +231,6 @@ class Element:
         """This element as the place that a text is meant for."""
         ref = self.tab.dom.resolve(self.index)
         return KeyPlace(ref.world, ref.document, ref.id, ready.secret)
-
-    async def _paste(self, text: str) -> bool:
-        """Paste a text at the focus; whether the page has accepted it."""
-        await self.input.check_keys()
-        if pasted := bool(await self.call("paste", text)):
-            self.input.did()
-        return pasted
 
     async def value(self) -> FieldValue | None:
         """What the field holds; None if it is gone, or a dialog is open."""
@@ -267,8 +261,7 @@ class Element:
     async def set_checked(self, checked: bool) -> bool | None:
         """Check or uncheck a checkbox, radio or switch; whether that took a click.
 
-        An element that does not report its state is clicked once; then None. Raises NotActionable: it cannot
-        be checked, a radio cannot be cleared, or the click changed nothing.
+        None: it was clicked once and reports no state. Raises NotActionable, also if a click changes nothing.
         """
         ready = await self.ready("check")
         is_known = ready.checked is not None
@@ -302,8 +295,7 @@ class Element:
         """Drag the element onto another one by the mouse, for pointer handlers and HTML5 drag and drop.
 
         If the two do not fit into the view together, the page is scrolled while the element is held. Offsets
-        are CSS pixels from the other's left and top edges; the other may be the element itself. Raises
-        InvalidArguments: the offset lies outside of the other's box.
+        are CSS pixels from the other's left and top; it may be the same. Raises InvalidArguments beyond it.
         """
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")
@@ -332,10 +324,7 @@ class Element:
             await mouse.up()
 
     async def set_files(self, paths: Sequence[Path]) -> None:
-        """Set the files of a file input, of the only one in it, or of the file chooser that a click opens.
-
-        Raises NotActionable.
-        """
+        """Set the files of a file input, of the only one in it, or of what a click opens."""
         files = [str(path) for path in paths]
         try:
             ready = await self.ready("upload")
@@ -396,11 +385,6 @@ class Element:
             return "check"
         opens = ready.kind == "none" and bool(await self.call("opening"))
         return "select" if ready.tag == "select" or opens else "text"
-
-    async def is_native_select(self) -> bool:
-        """Whether the browser, not the page, draws the list of its options."""
-        ready = await self.ready("read")
-        return ready.tag == "select" and not ready.multiple
 
     async def ready(self, action: Purpose, *, force: bool = False) -> ReadyElement:
         """Make it ready for an action, as `DomService.ready` does."""

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.clipboard import chord_of
 from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace
+from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace, keyboard_unknown
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
@@ -43,6 +43,7 @@ _KEYS = {" ": ("Space", 32)} | {
     for character in characters
 }
 
+NO_INPUT = "The browser took no input, as where a request waits for a login: loading was stopped."
 HINT = "Look with get_state, then name the field by its index (input_text)."
 
 Button = Literal["left", "right", "middle"]
@@ -70,8 +71,7 @@ class Input:
     into no secret field unless it was meant for one. A script in the document inserts confidential text
     without keys, and text for pages that may receive keys before they are checked.
 
-    Each method raises what the gate and `Tab.act` raise; NotActionable, with how much was typed, if the focus
-    has moved where the rest of a text may not go.
+    They raise what the gate and `Tab.act` raise; NotActionable, with how much was typed: the focus moved.
     """
 
     def __init__(self, tab: TabPage) -> None:
@@ -163,7 +163,7 @@ class Input:
         A line end presses Enter. If the focus moves, the rest follows it, but into no other document, and
         into no secret field unless `meant` is one: where the text is to go, None for the focused element.
         `breaks`: insert line ends, tabs, characters without keys and most of a long text. `slowly`: check
-        after each key where it went.
+        each.
         """
         typed = Typed()
         done, in_vain = 0, False
@@ -192,7 +192,9 @@ class Input:
             done += came
             if came < len(piece):
                 if (enter or by_key) and hold.first and not (came or held.gone or held.strayed or in_vain):
-                    await self._unblock()
+                    # The browser drops input while it asks a person to log in for a request (HTTP 401).
+                    await self._tab.control("Page.stopLoading")
+                    self._services.notice(NO_INPUT)
                 elif held.gone or not held.strayed or (in_vain and not came):
                     raise _moved(done)
                 else:
@@ -200,13 +202,6 @@ class Input:
                     most = 1
             in_vain = not came
         return typed
-
-    async def _unblock(self) -> None:
-        """Stop loading: the browser drops input while it asks a person to log in for a request (HTTP 401)."""
-        await self._tab.control("Page.stopLoading")
-        self._services.notice(
-            "The browser took no input, as where a request waits for a login: loading was stopped."
-        )
 
     async def insert(self, text: str, *, meant: KeyPlace | None = None) -> Typed:
         """Insert a text at once, as an input method does; `meant` as in `type`."""
@@ -299,8 +294,7 @@ class Input:
             await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
 
     async def _act(self, work: Awaitable[object]) -> None:
-        if (gate := self._services.gate) is not None:
-            gate.passed()
+        self.did()
         await self._tab.act(work)
 
     def _is_confidential(self, text: str) -> bool:
@@ -315,7 +309,7 @@ class Input:
         self, text: str, done: int, meant: KeyPlace | None, *, enter: bool = False, letter: str = ""
     ) -> tuple[KeyHold, KeyPlace]:
         """Hold keys to the target of the rest of a text; return the hold and the target."""
-        keys = self._tab.dom.keys
+        keys = self._tab.dom.targets
         hold = await self._tab.ask(keys.hold(ruled=self._is_ruled, enter=enter, letter=letter))
         place = hold.place
         try:
@@ -327,7 +321,7 @@ class Input:
                 except NotActionable as error:
                     raise _moved(done) from error
             if place is None:
-                raise NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+                raise keyboard_unknown()
             strayed = meant and (place.page != meant.page or (place.password and not meant.password))
             if strayed and not self._is_confidential(text):
                 raise _moved(done)
@@ -338,7 +332,7 @@ class Input:
         return hold, place
 
     async def _put(self, text: str, hold: KeyHold, *, before: int, secret: bool) -> None:
-        keys, confidential = self._tab.dom.keys, self._is_confidential(text)
+        keys, confidential = self._tab.dom.targets, self._is_confidential(text)
         place = hold.place
         assert place is not None
         await self._tab.ask(keys.release(hold))
@@ -376,7 +370,7 @@ class Input:
         # Frames that were added since are held, too.
         if (
             not self._tab.held
-            and not await self._tab.ask(self._tab.dom.keys.has_come(hold))
+            and not await self._tab.ask(self._tab.dom.targets.has_come(hold))
             and not hold.first
         ):
             raise _moved(0)
@@ -393,7 +387,7 @@ class Input:
             if not self._tab.held:
                 # Also if the call is cancelled: a person may type next.
                 with anyio.CancelScope(shield=True):
-                    held = await self._tab.ask(self._tab.dom.keys.release(hold, read=read))
+                    held = await self._tab.ask(self._tab.dom.targets.release(hold, read=read))
         return held
 
 

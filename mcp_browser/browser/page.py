@@ -52,9 +52,8 @@ _WORKERS_ALONE = [{"type": "worker"}, {"exclude": True}]
 class TabPage:
     """The page of one tab. `id` is the tab's.
 
-    `held`: it cannot be asked, since a dialog is open, or it has crashed or is closed. `answered`: it has
-    answered since the last action began. `waiting`: a tool of the page that waits for the dialog, and its
-    result.
+    `held`: it cannot be asked: a dialog is open, or it has crashed or is closed. `answered`: it has answered
+    since the last action began. `waiting`: a tool of the page that waits for the dialog, and its result.
     """
 
     def __init__(self, id: int, page: Page, services: SessionServices) -> None:
@@ -87,7 +86,7 @@ class TabPage:
             addresses=services.addresses,
             learnt=services.learnt,
         )
-        self.on_held: Callable[[], None] = lambda: None  # Called when something begins to hold it
+        self.on_held: Callable[[], object] = lambda: None  # Called when something begins to hold it
         self._hold: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._dialog: Dialog | None = None
         self.dialogs: list[DialogAnswer] = []  # All that have opened
@@ -106,11 +105,6 @@ class TabPage:
     @property
     def url(self) -> str:
         return self.page.url
-
-    @property
-    def status(self) -> int | None:
-        """HTTP status of the document; None if it did not come over HTTP."""
-        return self.activity.status
 
     @property
     def cdp(self) -> CDPSession:
@@ -136,10 +130,9 @@ class TabPage:
 
     @property
     def dialog(self) -> DialogInfo | None:
-        dialog = self._dialog
-        if dialog is None:
+        if (open_now := self._dialog) is None:
             return None
-        return DialogInfo(kind=dialog.type, message=dialog.message, default_value=dialog.default_value)
+        return DialogInfo(kind=open_now.type, message=open_now.message, default_value=open_now.default_value)
 
     def why_held(self) -> ActionError:
         """The error for an action while the tab is held."""
@@ -216,9 +209,8 @@ class TabPage:
     ) -> T:
         """The result of a request to the page, unless a dialog, a crash or its end interrupts it.
 
-        It may take `limit` seconds, and as many more as `patience` returns once they are over. Raises
-        TimeoutError: it takes longer; DialogOpen: a dialog is open, or has opened before the result;
-        BrowserUnavailable: the page has crashed or was closed.
+        It may take `limit` seconds, and as many more as `patience` returns then. Raises TimeoutError;
+        DialogOpen: a dialog is open, or has opened; BrowserUnavailable: the page has crashed or was closed.
         """
         task = asyncio.ensure_future(work)
         try:
@@ -264,8 +256,7 @@ class TabPage:
     async def ask(self, work: Awaitable[T], *, limit: float | None = None) -> T:
         """The result of a request to the page within `limit` seconds (by default the action's limit).
 
-        A large page, and one that is still loading, may take longer. Raises what `guarded` raises, and
-        DeadlineExceeded: the page does not answer.
+        A large page, or one that loads, may take longer. Raises as `guarded`; DeadlineExceeded.
         """
         limit = self.settings.limits.action_timeout if limit is None else limit
         try:
@@ -288,16 +279,13 @@ class TabPage:
             self._drawn = self.activity.document_number
         return answer
 
-    def _on_load(self, _page: Page) -> None:
+    async def _on_load(self, _page: Page) -> None:
         # A renderer keeps old documents until its scripts need memory, and ours need little.
         if self._cdp is not None and self.activity.document_number - self._collected >= DOCUMENTS_KEPT:
             self._collected = self.activity.document_number
-            begin(self._collect_garbage(self._cdp))
-
-    async def _collect_garbage(self, cdp: CDPSession) -> None:
-        with contextlib.suppress(PlaywrightError):
-            await asyncio.sleep(COLLECTING_AFTER)
-            await send(cdp, "HeapProfiler.collectGarbage")
+            with contextlib.suppress(PlaywrightError):
+                await asyncio.sleep(COLLECTING_AFTER)
+                await send(self._cdp, "HeapProfiler.collectGarbage")
 
     async def rest(self, since: int, index: int, *, limit: float) -> None:
         """Wait until all that began after a mark of `watch` has ended, and an element's frame shows it."""
@@ -311,7 +299,6 @@ class TabPage:
                 return
 
     def _patience(self) -> float:
-        """How much longer than others the page may take, seconds."""
         call = self.settings.limits.call_timeout
         # The rest of the call, above all its result, needs time, too.
         loading = min(LOADING_SECONDS, call / 6) if self._is_coming else 0.0
@@ -337,10 +324,7 @@ class TabPage:
             self._keep_files_dialog(away=not self._dialog_users)
 
     def choose_files(self, *, by_person: bool) -> None:
-        """Let a person use the system's file dialog, or end that: each True needs a False of its own.
-
-        At other times a listener keeps the dialog from opening.
-        """
+        """Let a person use the system's file dialog, kept away otherwise, or end that: once for each True."""
         self._dialog_users += 1 if by_person else -1
         self._keep_files_dialog(away=not self._dialog_users)
 
@@ -361,8 +345,7 @@ class TabPage:
 
     async def refresh_title(self) -> None:
         """Ask the browser for the title; it answers even while the page is held."""
-        answer = await self.control("Target.getTargetInfo")
-        if answer is None:
+        if (answer := await self.control("Target.getTargetInfo")) is None:
             return
         info = answer["targetInfo"]
         self.main_frame_id = info["targetId"]
@@ -402,19 +385,19 @@ class ActionScope:
 
     async def run(self, work: Awaitable[T], *, doing: str) -> T:
         """The result of the action's work. Raises ActionError: it fails, or is held and does not end."""
-        self._running = True
+        self._running, services = True, self.tab.services
         try:
             with self._breaking:
                 return await work
         except (PlaywrightError, FrameGone, BrowserUnavailable) as error:
-            if self.tab.services.context is None:
-                raise self.tab.services.why_ended() from error
+            if services.context is None:
+                raise services.why_ended() from error
             if isinstance(error, BrowserUnavailable):
                 raise
             raise as_action_error(error, doing=doing) from error
         finally:
             self._running = False
-        raise self.tab.why_held() if self.tab.services.context else self.tab.services.why_ended()
+        raise self.tab.why_held() if services.context else services.why_ended()
 
     def held(self, tab: "TabPage") -> None:
         """Something has begun to hold a tab: cancel an action in it that does not end by itself."""
@@ -455,7 +438,7 @@ class Workers:
         await asyncio.gather(*(self._post(path, "Runtime.terminateExecution") for path in self._workers))
 
     def _on_event(self, method: str, event: Mapping[str, Any], path: tuple[str, ...] = ()) -> None:
-        """Take in an event of the target that `path` leads to, about a target below it."""
+        """`path` leads to the target that says this about one below it."""
         below = (*path, str(event.get("sessionId")))
         match method:
             case "Target.attachedToTarget":

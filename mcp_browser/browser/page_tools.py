@@ -38,8 +38,8 @@ class PageTools(SessionPlugin):
             "WebMCP.toolsAdded": self._added,
             "WebMCP.toolsRemoved": self._removed,
             # Tools of a document that is left are not reported as removed.
-            "Page.frameNavigated": self._navigated,
-            "Page.frameDetached": self._detached,
+            "Page.frameNavigated": self._left,
+            "Page.frameDetached": self._left,
         }
         with contextlib.suppress(PlaywrightError, ActionError):
             for event, listener in listeners.items():
@@ -80,19 +80,11 @@ class PageTools(SessionPlugin):
         for tool in event.get("tools", ()):
             self._offered.get(tab, {}).pop(_key(tool), None)
 
-    def _navigated(self, tab: int, event: Mapping[str, Any]) -> None:
-        frame = event["frame"]
-        if "parentId" in frame:
-            self._forget(tab, frame["id"])
-        else:
-            self._offered.get(tab, {}).clear()
-
-    def _detached(self, tab: int, event: Mapping[str, Any]) -> None:
-        self._forget(tab, event["frameId"])
-
-    def _forget(self, tab: int, frame_id: str) -> None:
+    def _left(self, tab: int, event: Mapping[str, Any]) -> None:
+        """A frame has another document, or is gone; a frame without a parent is the page."""
+        frame: Mapping[str, Any] = event.get("frame") or {"id": event["frameId"], "parentId": ""}
         offered = self._offered.get(tab, {})
-        for key in [key for key in offered if key[0] == frame_id]:
+        for key in [key for key in offered if "parentId" not in frame or key[0] == frame["id"]]:
             del offered[key]
 
 

@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.clipboard import Clipboard
-from mcp_browser.browser.concurrency import SessionLock, begin
+from mcp_browser.browser.concurrency import SessionLock, SingleFlight, begin
 from mcp_browser.browser.files.artifacts import Artifacts
 from mcp_browser.browser.files.downloads import DownloadInfo, Downloads
 from mcp_browser.browser.observation import Effect
@@ -55,8 +55,7 @@ The function that it returns takes the outcome: an `ActionResult`, or the except
 class BrowserSession:
     """One browser context with its tabs; opens at the first call, or by `async with`, which also closes it.
 
-    A server's sessions are made by `BrowserManager.open_session`. A session without a pool starts its own
-    browser, and ends it when it is closed.
+    `BrowserManager.open_session` makes a server's. One without a pool starts and ends a browser of its own.
     """
 
     def __init__(  # noqa: PLR0913 (what a session is made of)
@@ -109,7 +108,7 @@ class BrowserSession:
         self.uploads: list[str] = []  # Names of the files that were given to pages
         self._lease = contextlib.AsyncExitStack()  # Releases the context, once it is open
         self._releasing: asyncio.Task[None] | None = None
-        self._opening: asyncio.Task[None] | None = None
+        self._opening = SingleFlight(self._bring_up)
         self._closing: asyncio.Task[None] | None = None
         self.artifacts = Artifacts(
             settings.files,
@@ -179,7 +178,7 @@ class BrowserSession:
     @property
     def context_settings(self) -> Mapping[str, Any]:
         """The keyword arguments of Playwright's `new_context` for this session."""
-        return self._pool.context_options | dict(self.context_options)
+        return self._pool.context_options | self.context_options
 
     @property
     def current_tab(self) -> Tab:
@@ -204,8 +203,7 @@ class BrowserSession:
     def upload_dirs(self) -> tuple[Path, ...]:
         """The folders from which files may be uploaded; for a remote client, only those of the settings.
 
-        By default the working folder is one, unless it contains the home folder: many clients start their
-        servers there, or in `/`.
+        By default the working folder is one, unless it contains the home folder: many servers start there.
         """
         if self.settings.files.upload_dirs or self.artifacts.remote:
             return self.settings.files.upload_dirs
@@ -245,8 +243,7 @@ class BrowserSession:
     async def ensure_open(self) -> None:
         """Open the session, or replace a dead browser, and crashed or closed tabs.
 
-        This continues if the caller is cancelled; the next caller waits for it. Raises BrowserUnavailable: no
-        browser could be found, started or reached; or the session is closed.
+        It continues for the next caller if this one is cancelled. Raises BrowserUnavailable, also if closed.
         """
         current = self._tabs.current
         # A closed current tab is not among the open ones.
@@ -257,9 +254,7 @@ class BrowserSession:
             return  # The browser is not asked: there is an event for its end.
         if self.closed:
             raise self._why_ended()
-        if self._opening is None or self._opening.done():
-            self._opening = begin(self._bring_up())
-        await asyncio.shield(self._opening)
+        await self._opening()
 
     async def rest(self, why: str) -> None:
         """Release the browser with its pages; the next call opens another one, and reports `why`."""
@@ -274,19 +269,14 @@ class BrowserSession:
             self.notice(why)
 
     async def close(self) -> None:
-        """Close the session and what belongs to it, but no browser that ran before.
-
-        Cancels an opening under way. Returns once everything is released.
-        """
+        """Close the session and all of its own, but no browser that ran before; return once it is done."""
         if self._closing is None:
             self._is_open, self.services.closed = False, True
             self._closing = begin(self._close())
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        if self._opening is not None:
-            self._opening.cancel()
-            await asyncio.wait({self._opening})
+        await self._opening.cancel()
         # In reverse order; each step is taken even if others fail.
         async with contextlib.AsyncExitStack() as steps:
             if self._own_pool is not None:
@@ -319,11 +309,10 @@ class BrowserSession:
                     break
                 except BrowserUnavailable:
                     context = self.services.context
-                    browser = context.browser if context is not None else None
-                    lives = context is not None and (browser is None or browser.is_connected())
-                    if is_last or lives:
+                    if is_last or (context and (context.browser is None or context.browser.is_connected())):
                         raise
-                    self._drop_context()
+                    if context is not None:
+                        self._on_context_end(context, "browser")
             await self._tabs.attached()
         except asyncio.CancelledError:
             if self.closed:
@@ -362,7 +351,7 @@ class BrowserSession:
             if not self._is_open:
                 services.context = None
                 self._tabs.lose()
-        self._observer.know_tabs()
+        self._observer.reported_tabs = tuple(self.tabs)  # Those of a new browser are not news.
         if lease.notice:
             self.notice(lease.notice)
         if self._was_open:
@@ -380,15 +369,12 @@ class BrowserSession:
             await asyncio.wait({self._releasing})
 
     def _on_context_end(self, context: BrowserContext, what: Ended) -> None:
-        if context is self.services.context and not self.closed:
-            self._drop_context(what)
-
-    def _drop_context(self, what: Ended = "browser") -> None:
         """Release a browser that has ended; remember what was lost with it."""
-        if self.services.context is None:
+        if context is not self.services.context or self.closed:
             return
         self.services.context = None
-        self._tabs.lost.browser_ended(self.tabs.values(), self._tabs.current, what)
+        self._tabs.lost.with_driver = what == "driver"
+        self._tabs.lost.add(self.tabs.values(), self._tabs.current)
         self._tabs.lose()
         if self._is_open:
             self._is_open = False
@@ -414,10 +400,7 @@ class BrowserSession:
     # -- tabs
 
     async def new_tab(self, url: str | None = None) -> Tab:
-        """Open a tab and switch to it; it is closed again if `Tab.goto` raises an error.
-
-        Raises LimitReached: there may not be another one.
-        """
+        """Open a tab and switch to it; close it again if `Tab.goto` raises an error. Raises LimitReached."""
         if reason := self.services.limits.why_no_tab(len(self.tabs)):
             raise LimitReached(reason, hint="Close a tab with close_tab, or go on in this one.")
         before = self._tabs.current
@@ -466,16 +449,15 @@ class BrowserSession:
     async def action(self, effect: Effect, *, within: bool = False) -> AsyncGenerator[ActionScope]:
         """Hold the session for one action, from the check of its arguments to the observation of its outcome.
 
-        With `within`, the action is part of another one that holds the session already. Raises
-        BrowserUnavailable: the session cannot be opened; NotFound: the tab has changed since the last result,
-        so that input would go to another page.
+        With `within`, it is part of another one that holds the session. Raises BrowserUnavailable: it cannot
+        be opened; NotFound: the tab has changed since the last result, so that input would go elsewhere.
         """
         async with contextlib.nullcontext() if within else self.lock:
             await self.ensure_open()
             tab, services = self.current_tab, self.services
             if effect == "input" and (text := self._tabs.moved) is not None:
                 self._tabs.moved = None
-                self._observer.withdraw(text)
+                self._observer.notices.pop(text, None)
                 hint = f"Nothing was done. The current tab is {tab}: look with get_state first."
                 raise NotFound(text, hint=hint)
             if effect != "navigation" and tab.activity.navigating_for() is not None:

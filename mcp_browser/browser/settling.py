@@ -22,6 +22,7 @@ from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
 from mcp_browser.dom.models import DomChanges, DomSnapshot
 from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
+from mcp_browser.text import counted
 
 T = TypeVar("T")
 PageReading = DomSnapshot | DomChanges
@@ -40,10 +41,7 @@ QUOTED = 4  # How many requests are named in a sentence
 
 
 class Observer:
-    """Waits until all that an action has started has ended, reads the page, and describes the session.
-
-    It remembers what was reported and what is still to be.
-    """
+    """Waits and reads as the module says; remembers what was reported and what is still to be."""
 
     def __init__(self, tabs: Tabs, services: SessionServices) -> None:
         settings = services.settings
@@ -52,10 +50,10 @@ class Observer:
         self._limits = settings.limits
         self._how = settings.observation.observe
         self._reading_limit = min(READING_SECONDS, settings.limits.call_timeout * 0.6)
-        self._notices: dict[str, None] = {}
+        self.notices: dict[str, None] = {}  # For the next result
         self._left_out = 0
         self._reported_dialogs: dict[int, DialogInfo] = {}
-        self._reported_tabs: tuple[int, ...] = ()
+        self.reported_tabs: tuple[int, ...] = ()
         self._reported_infos: list[tuple[int, str, bool]] = []
         self._shown_url = ""  # The last address that was found to be allowed
 
@@ -69,8 +67,7 @@ class Observer:
     async def observe(self, scope: ActionScope) -> Observation:
         """Wait until what the action has started has ended, and describe the page.
 
-        Raises BlockedUrl: the page went to an address that is not allowed, and was left; BrowserUnavailable:
-        the page has crashed, or the browser has ended.
+        Raises BlockedUrl: the page went where it may not, and was left; BrowserUnavailable: it has ended.
         """
         try:
             part = await self.settle(scope, reads=True)
@@ -90,18 +87,14 @@ class Observer:
         if tab.held and tab.crashed:
             raise tab.why_held()
         if tab.held and tab.closed:
-            part = await self._return_from(tab, scope)
+            # The action has closed its tab: read the whole page of the one that is current now.
+            self._tabs.closing.add(tab.id)
+            await self._tabs.settle_on_one()
+            self.notice(f"Tab {tab.id} was closed; tab {self.current_tab.id} is the current one now.")
+            part = await self._settle_and_read(scope)
+            if isinstance(part, DomChanges):
+                part = await self._read_page(region=None, part=1)
         await self.refuse_blocked(leave=scope.url)
-        return part
-
-    async def _return_from(self, closed: Tab, scope: ActionScope) -> PageReading | None:
-        """The action has closed its tab: switch to another one, and read its whole page."""
-        self._tabs.closing.add(closed.id)
-        await self._tabs.settle_on_one()
-        self.notice(f"Tab {closed.id} was closed; tab {self.current_tab.id} is the current one now.")
-        part = await self._settle_and_read(scope)
-        if isinstance(part, DomChanges):
-            part = await self._read_page(region=None, part=1)
         return part
 
     async def full_observation(self, *, region: int | None = None, part: int = 1) -> Observation:
@@ -133,23 +126,15 @@ class Observer:
 
     def notice(self, text: str) -> None:
         """Add a sentence to the next result, unless there are too many."""
-        if text in self._notices or len(self._notices) < MOST_NOTICES:
-            self._notices[text] = None
+        if text in self.notices or len(self.notices) < MOST_NOTICES:
+            self.notices[text] = None
         else:
             self._left_out += 1
-
-    def withdraw(self, text: str) -> None:
-        """Remove a sentence that was reported in another way."""
-        self._notices.pop(text, None)
-
-    def know_tabs(self) -> None:
-        """Mark the current tabs as reported: those of a new browser are not news."""
-        self._reported_tabs = tuple(self._tabs.all)
 
     def take_notices(self) -> tuple[str, ...]:
         """The sentences for the next result; each is returned once."""
         current, room = self._tabs.current, ROOM
-        notices, self._notices = list(self._notices), {}
+        notices, self.notices = list(self.notices), {}
         if self._left_out:
             notices.append(f"{self._left_out:,} more notices are left out.")
             self._left_out = 0
@@ -173,9 +158,11 @@ class Observer:
         """The state of the session now, with what was read of its current tab."""
         tab = self.current_tab
         tabs = tuple(self._tabs.all)
-        several = len(tabs) > 1 or tabs != self._reported_tabs
-        self._reported_tabs = tabs
-        snapshot = part.model_copy(update={"status": tab.status}) if isinstance(part, DomSnapshot) else None
+        several = len(tabs) > 1 or tabs != self.reported_tabs
+        self.reported_tabs = tabs
+        snapshot = (
+            part.model_copy(update={"status": tab.activity.status}) if isinstance(part, DomSnapshot) else None
+        )
         read, tab.dom.title = tab.dom.title, None
         tab.title = tab.title if read is None else read
         if asked := [
@@ -205,8 +192,7 @@ class Observer:
     async def _settle_and_read(self, scope: ActionScope, *, reads: bool = True) -> PageReading | None:
         """Wait until all that the action has started has ended, then read the page as the settings want it.
 
-        If nothing was started, this is one evaluation in the page. None if the tab is held, if the settings
-        or the caller (`reads`) want nothing, or if the page does not answer.
+        One evaluation in the page if nothing was started. None if the tab is held, or not to be read.
         """
         limit = self._limits.settle_timeout
         if scope.effect == "navigation":
@@ -247,7 +233,7 @@ class Observer:
             if is_last and readings_left and tab.activity.frames_number != frames:
                 readings_left -= 1
                 is_last = False
-            if is_last and tab.dom.may_show and not tab.held and self._may_show(tab, begun):
+            if is_last and not tab.held and self._may_show(tab, begun):
                 limit = self._limits.settle_timeout
                 deadline = begun + limit
                 await tab.activity.change(limit=min(max(0.0, deadline - time.monotonic()), GLANCE / 2))
@@ -300,10 +286,8 @@ class Observer:
 
     def _may_show(self, tab: Tab, begun: float) -> bool:
         """Whether an empty page is likely to show something soon."""
-        if not tab.dom.may_show:
-            return False
-        news = max(begun, tab.activity.changed_at)
-        return tab.activity.begun_since(0) or time.monotonic() - news < UNSHOWN_SECONDS
+        news = time.monotonic() - max(begun, tab.activity.changed_at)
+        return tab.dom.may_show and (tab.activity.begun_since(0) or news < UNSHOWN_SECONDS)
 
     async def _read(
         self, tab: Tab, limit: float, reads: bool, *, again: bool, came: bool = False
@@ -352,7 +336,7 @@ class Observer:
 
     async def _wait_for_activity(self, tab: Tab, since: int, limit: float) -> None:
         """Wait until something begins or ends, unless nothing is left that has to be waited for."""
-        if tab.activity.doubtful(since):
+        if any(tab.activity.endless.is_doubtful(request) for request in tab.activity.in_flight(since)):
             # Streams are not waited for.
             with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
                 tab.activity.endless.learn(await tab.ask(tab.dom.answers_read(), limit=limit))
@@ -361,13 +345,9 @@ class Observer:
         await tab.activity.change(limit=limit)
 
     async def _give_up_where_shown(self, tab: Tab, since: int, begun: float) -> bool:
-        """Stop waiting for answers after `SHOWN_SECONDS` without events, unless a new page shows it waits.
-
-        They may be long polls, or matter little. False if it is too early to ask.
-        """
-        if time.monotonic() - max(begun, tab.activity.changed_at) < SHOWN_SECONDS:
-            return False
-        if not tab.activity.only_answers(since):
+        """Stop waiting for answers, often long polls, unless a new page shows it waits; False: too early."""
+        is_early = time.monotonic() - max(begun, tab.activity.changed_at) < SHOWN_SECONDS
+        if is_early or not tab.activity.only_answers(since):
             return False
         with contextlib.suppress(ActionError, PlaywrightError, FrameGone):
             if not await tab.ask(tab.dom.is_awaiting(), limit=self._reading_limit):
@@ -375,7 +355,8 @@ class Observer:
         return True
 
     def _report_unfinished(self, tab: Tab, since: int, limit: float) -> None:
-        requests = tab.activity.give_up(0 if tab.dom.may_show else since)
+        requests = tab.activity.in_flight(0 if tab.dom.may_show else since)
+        tab.activity.endless.given_up(requests)
         if tab.activity.navigating(since):
             self.notice(
                 f"The next page had not begun to show after {limit:g} s; wait_for or get_state shows it."
@@ -384,7 +365,7 @@ class Observer:
             named = ", ".join(str(request) for request in requests[:QUOTED])
             more = ", …" if len(requests) > QUOTED else ""
             nothing = ", and nothing shown yet" if tab.dom.may_show else ""
-            count = f"{len(requests)} request{'s' if len(requests) > 1 else ''}"
+            count = counted(len(requests), "request")
             self.notice(f"Still loading after {limit:g} s{nothing}: {count} ({named}{more}).")
         elif tab.activity.loading:
             self.notice(f"The page is still loading after {limit:g} s.")

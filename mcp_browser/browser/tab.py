@@ -164,9 +164,8 @@ class Tab(TabPage):
     async def goto(self, url: str) -> Arrival:
         """Open an address; return once the DOM is there, without waiting for pictures and the like.
 
-        Raises BlockedUrl: addresses of that kind are not opened; NavigationError: it is not an address, or
-        nothing could be loaded from it; DeadlineExceeded: there was no answer in time; DialogOpen: the page
-        asks before it is left.
+        Raises BlockedUrl: such addresses are not opened; NavigationError: it is no address, or nothing could
+        be loaded; DeadlineExceeded: no answer came in time; DialogOpen: the page asks before it is left.
         """
         address = check_url(url, self.settings, base=self.url)
         if self.services.egress is not None:
@@ -192,26 +191,21 @@ class Tab(TabPage):
 
     async def await_dom(self) -> None:
         """Wait until the DOM is complete: another page has opened this one, which is loading."""
+        timeout = self.settings.limits.navigation_timeout * 1000
         try:
             with contextlib.suppress(PlaywrightError, ActionError):
-                await self.guarded(
-                    self.page.wait_for_load_state("domcontentloaded", timeout=self._navigation_timeout)
-                )
+                await self.guarded(self.page.wait_for_load_state("domcontentloaded", timeout=timeout))
         finally:
             self.activity.loading = False
             self.activity.wake()
 
-    @property
-    def _navigation_timeout(self) -> float:
-        return self.settings.limits.navigation_timeout * 1000
-
     async def _navigate(self, url: str, start: Callable[..., Awaitable[Response | None]]) -> Arrival:
         await self._free()
-        began = time.monotonic()
+        began, timeout = time.monotonic(), self.settings.limits.navigation_timeout * 1000
         downloads = len(self.services.downloads)
         for last_try in (False, False, True):
             try:
-                await self.guarded(start(wait_until="commit", timeout=self._navigation_timeout))
+                await self.guarded(start(wait_until="commit", timeout=timeout))
             except DialogOpen as error:
                 if self.dialog is not None and self.dialog.kind == "beforeunload":
                     raise DialogOpen(
@@ -224,24 +218,17 @@ class Tab(TabPage):
                     if ERROR_PAGE in message and not last_try:
                         continue
                 elif await self._is_download(error, downloads):
-                    return Arrival(self.url, self.status, downloaded=True)
+                    return Arrival(self.url, self.activity.status, downloaded=True)
                 else:
                     raise await self._failed(url, error, began) from error
             break
         deadline = time.monotonic() + SHOWING_SECONDS
         while self.activity.loading and not self.held and time.monotonic() < deadline:
             await self.activity.change(limit=deadline - time.monotonic())
-        return Arrival(self.url, self.status)
+        return Arrival(self.url, self.activity.status)
 
-    async def back(self) -> Arrival:
-        """Go back in the history. Raises as `goto` does; NavigationError before its first page."""
-        return await self._step(-1)
-
-    async def forward(self) -> Arrival:
-        """Go forward in the history. Raises as `goto` does; NavigationError after its last page."""
-        return await self._step(1)
-
-    async def _step(self, step: int) -> Arrival:
+    async def go(self, step: Literal[-1, 1]) -> Arrival:
+        """Go back or forward in the history. Raises as `goto` does; NavigationError beyond its ends."""
         where, end = ("back", "first") if step < 0 else ("forward", "last")
         there = self.url
         if (history := await self.control("Page.getNavigationHistory")) is not None:

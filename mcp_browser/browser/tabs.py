@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Collection, Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
@@ -13,7 +12,6 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition, begin
 from mcp_browser.browser.playwright_errors import as_action_error
-from mcp_browser.browser.process.pool import Ended
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
@@ -22,7 +20,7 @@ from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.privacy.hiding import cut_address
 
 if TYPE_CHECKING:
-    from mcp_browser.browser.page import ActionScope, TabPage
+    from mcp_browser.browser.page import ActionScope
 
 QUOTED = 4  # How many lost tabs are named in a sentence
 
@@ -33,29 +31,22 @@ class LostTabs:
     def __init__(self) -> None:
         self._tabs: list[str] = []
         self._url = ""
-        self._driver = False
+        self.with_driver = False  # Whether Playwright's driver has ended, and the browser with it
 
-    def tab_closed(self, tab: Tab, *, current: bool) -> None:
-        """A tab has closed; a moment later it is known whether the browser has ended."""
-        self._tabs.append(f"tab {tab.id} ({cut_address(tab.url)})")
-        if current:
-            self._url = tab.url
-
-    def tab_alone(self) -> None:
-        """The browser still runs after the tabs were closed."""
-        self._tabs.clear()
-        self._url = ""
-
-    def browser_ended(self, tabs: Iterable[Tab], current: Tab | None, what: Ended) -> None:
-        """The browser has ended with these tabs, and those that were closed right before."""
-        self._driver = what == "driver"
+    def add(self, tabs: Iterable[Tab], current: Tab | None) -> None:
+        """These have closed; a moment later it is known whether the browser has ended."""
         self._tabs += [f"tab {tab.id} ({cut_address(tab.url)})" for tab in tabs]
         if current is not None:
             self._url = current.url
 
+    def forget(self) -> None:
+        """The browser still runs, or the loss was reported."""
+        self._tabs.clear()
+        self._url = ""
+
     def describe(self) -> str:
         """Sentences about what has ended during an action, and what was lost with it."""
-        if self._driver:
+        if self.with_driver:
             return f"Playwright's driver ended during the action, and the browser with it.{self._lost()}"
         return f"The browser ended during the action (it was closed, or it crashed).{self._lost()}"
 
@@ -68,9 +59,9 @@ class LostTabs:
         text = "The browser had ended (it was closed, or it crashed) and was started again."
         if connection:
             text = "The connection to the browser was lost and has been made again."
-        if self._driver:
+        if self.with_driver:
             text = "Playwright's driver had ended, and the browser with it; both were started again."
-        if self._driver and not isolated:
+        if self.with_driver and not isolated:
             # The browser of a profile runs as long as other clients use it.
             text = "Playwright's driver had ended, and the tabs with it; it was started again."
         text += self._lost()
@@ -79,12 +70,12 @@ class LostTabs:
         if isolated:
             text += " Logins and whatever sites had stored are lost, too."
         elif not connection:
-            unless = ", unless other clients kept the browser open" if self._driver else ""
+            unless = ", unless other clients kept the browser open" if self.with_driver else ""
             text += (
                 " Session cookies are lost, too, and perhaps what sites stored in the last half minute"
                 f"{unless}: logins that need them have to be made again."
             )
-        self.tab_alone()
+        self.forget()
         return text
 
 
@@ -258,19 +249,20 @@ class Tabs:
                     tab.opener = opener
                 return tab
         tab = Tab(next(self._ids), page, self._services, opener=opener)
-        tab.on_held = partial(self._on_held, tab)
+        tab.on_held = lambda: self.watch and self.watch.held(tab)
         self.all[tab.id] = tab
         page.on("close", lambda _page: self._on_tab_close(tab))
         page.on("download", lambda _download: self._window_opened())
         tab.activity.watched = self.watch is not None
-        task = asyncio.create_task(self._attach(tab))
+
+        async def attach() -> None:
+            await tab.attach()
+            await self._plugins.tab_opened(tab)
+
+        task = asyncio.create_task(attach())
         self.attaching[task] = tab
         task.add_done_callback(self.attaching.pop)
         return tab
-
-    async def _attach(self, tab: Tab) -> None:
-        await tab.attach()
-        await self._plugins.tab_opened(tab)
 
     async def _in_front(self) -> Tab:
         """The tab that a person sees."""
@@ -297,7 +289,8 @@ class Tabs:
             self._adopt(page)
             return
         if reason := self._services.limits.why_no_tab(len(self.all)):
-            self._refuse(page, reason)
+            self._refused.add(page)
+            begin(self._refuse(page, reason))
             return
         opener = watch.tab if watch is not None else self.current
         tab = self._adopt(page, opener=opener.id if opener else None)
@@ -316,19 +309,16 @@ class Tabs:
         if watch is not None:
             watch.tab.activity.wake()
 
-    def _refuse(self, page: Page, reason: str) -> None:
+    async def _refuse(self, page: Page, reason: str) -> None:
         """Close a tab beyond the limit; if the page that opens them does not stop, close that, too."""
-        self._refused.add(page)
         self.refusals += 1
         begin(page.close())
         self._services.notice(f"The page opened more tabs, which were closed: {reason}")
-        if self.refusals == FLOOD:
-            begin(self._close_opener(page, self.watch.tab if self.watch is not None else self.current))
-
-    async def _close_opener(self, page: Page, otherwise: "TabPage | None") -> None:
-        """Close the tab that has opened a page, or `otherwise` if that is unknown."""
+        if self.refusals != FLOOD:
+            return
+        likely = self.watch.tab if self.watch is not None else self.current
         opener = await page.opener()
-        flooding = next((tab for tab in self.all.values() if tab.page is opener), otherwise)
+        flooding = next((tab for tab in self.all.values() if tab.page is opener), likely)
         if flooding is not None:
             self._services.notice(f"Tab {flooding.id} did not stop opening tabs and was closed.")
             begin(flooding.page.close())
@@ -341,8 +331,7 @@ class Tabs:
 
     def _on_dialog(self, dialog: Dialog) -> None:
         if dialog.page is not None and dialog.page not in self._refused:
-            tab = self._adopt(dialog.page)
-            tab.dialog_opened(dialog)
+            self._adopt(dialog.page).dialog_opened(dialog)
 
     def _on_tab_close(self, tab: Tab) -> None:
         if tab.id not in self.all or self._services.context is None:
@@ -354,12 +343,12 @@ class Tabs:
             return
         # A browser that ends closes every tab first; that is reported as one event.
         asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._report_closed, tab)
-        self.lost.tab_closed(tab, current=tab is self.current)
+        self.lost.add([tab], tab if tab is self.current else None)
 
     def _report_closed(self, tab: Tab) -> None:
         if self._services.context is None or self._services.closed:
             return
-        self.lost.tab_alone()
+        self.lost.forget()
         if tab.id in self.closing:
             self.closing.discard(tab.id)
             return
@@ -367,10 +356,6 @@ class Tabs:
         self._services.notice(text)
         if tab is self.current and self.watch is None:
             self.moved = text
-
-    def _on_held(self, tab: Tab) -> None:
-        if self.watch is not None:
-            self.watch.held(tab)
 
 
 def _close_late_page(opening: asyncio.Task[Page]) -> None:

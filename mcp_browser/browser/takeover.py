@@ -62,7 +62,7 @@ class Takeover:
         self._services = services
         self.in_window = in_window and services.settings.browser.browser_endpoint is None
         self._longest_wait = services.settings.limits.takeover_wait
-        self._holder: TakeoverHolder | None = None
+        self.active: TakeoverHolder | None = None  # Who has the browser now
         self._holding: asyncio.Task[None] | None = None
         self._back: asyncio.Future[str] | None = None
         self._release: asyncio.Future[None] | None = None
@@ -75,35 +75,29 @@ class Takeover:
         self.ended = -math.inf
 
     @property
-    def active(self) -> TakeoverHolder | None:
-        """Who has the browser now; None if nobody has."""
-        return self._holder
-
-    @property
     def busy(self) -> bool:
         """Whether calls have to wait: somebody has the browser, or a takeover begins or ends."""
         return self._holding is not None
 
     @property
     def seconds(self) -> float:
-        now = time.monotonic() - self._taken_at if self._holder is not None else 0.0
+        now = time.monotonic() - self._taken_at if self.active is not None else 0.0
         return self._past_seconds + now
 
     async def begin(self, by: str, *, asked: str | None = None) -> TakeoverHolder:
         """Give the browser to a person, once running calls have ended; return the holder, for `end`.
 
-        `by` is the person's name in messages to the model. `asked` is what they are asked to do; the takeover
-        waits until somebody begins without this. Raises NotActionable: somebody else has it;
-        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        `by` is the person's name in messages. `asked` is what they are asked to do: it then waits until
+        somebody begins without. Raises NotActionable: another has it; DeadlineExceeded: a call still runs.
         """
         by = " ".join(by.split())[:LONGEST_NAME]
         holder = TakeoverHolder(by, time.time(), asked=asked, waiting=asked is not None)
-        if self._holder is not None and self._holder.waiting and not holder.waiting:
-            self._holder = replace(holder, asked=self._holder.asked)
+        if self.active is not None and self.active.waiting and not holder.waiting:
+            self.active = replace(holder, asked=self.active.asked)
             self.changed.wake()
-            return self._holder
+            return self.active
         if self.busy:
-            who = str(self._holder) if self._holder is not None else "The browser changes hands right now"
+            who = str(self.active) if self.active is not None else "The browser changes hands right now"
             raise NotActionable(f"{who}.", hint="Try again once it is handed back.")
         loop = asyncio.get_running_loop()
         taken: asyncio.Future[None] = loop.create_future()
@@ -126,11 +120,11 @@ class Takeover:
 
         With `holder`, end only that of its `begin`. Returns whether there was anything to end.
         """
-        ended, holding, release = self._holder, self._holding, self._release
+        ended, holding, release = self.active, self._holding, self._release
         if ended is None or holding is None or release is None or holder not in (None, ended):
             return False
         self._past_seconds = self.seconds
-        self._holder = None
+        self.active = None
         try:
             await within(READING_SECONDS, self.read_secrets())
         finally:
@@ -160,8 +154,7 @@ class Takeover:
     async def asking(self, by: str, what: str) -> "AsyncGenerator[asyncio.Future[str]]":
         """A context in which a person is asked to do something, and has the browser.
 
-        Yields their note once they end the takeover, or the error of a session that ended. Raises
-        DeadlineExceeded: a call still runs after `BEGIN_SECONDS`.
+        Yields their note once they end it, or the error of a session that ended. Raises DeadlineExceeded.
         """
         while True:
             await self.over()
@@ -201,7 +194,7 @@ class Takeover:
     async def let_pass(self) -> None:
         """Wait until nobody has the browser; raise TakenOver after the time limit for calls."""
         if not await self.over(self._longest_wait):
-            who = str(self._holder) if self._holder is not None else "A person has the browser"
+            who = str(self.active) if self.active is not None else "A person has the browser"
             raise TakenOver(
                 f"{who}, and has not handed it back within {self._longest_wait:g} s: nothing was done.",
                 hint="Call again later; or tell the user that you wait for them to hand the browser back.",
@@ -211,7 +204,7 @@ class Takeover:
     def stops(self, clock: anyio.CancelScope) -> Generator[None]:
         """A context in which the time of a takeover does not count against a limit."""
         self._clocks[clock] = math.inf
-        if self._holder is not None:
+        if self.active is not None:
             self._stop(clock)
         try:
             yield
@@ -235,7 +228,7 @@ class Takeover:
                 self._place_before = self._place()
                 self._typed.clear()
                 self._taken_at = time.monotonic()
-                self._holder = holder
+                self.active = holder
                 for clock in self._clocks:
                     self._stop(clock)
                 taken.set_result(None)
@@ -251,20 +244,17 @@ class Takeover:
         finally:
             for tab in {one for one in choosing if not one.closed}:
                 tab.choose_files(by_person=False)
-            self._holder = self._holding = None
+            self.active = self._holding = None
             self.ended = time.monotonic()
-            for clock in self._clocks:
-                self._start(clock)
+            for clock, left in self._clocks.items():
+                if left != math.inf:
+                    clock.deadline = anyio.current_time() + left
+                    self._clocks[clock] = math.inf
             self.changed.wake()
 
     def _stop(self, clock: anyio.CancelScope) -> None:
         self._clocks[clock] = clock.deadline - anyio.current_time()
         clock.deadline = math.inf
-
-    def _start(self, clock: anyio.CancelScope) -> None:
-        if self._clocks[clock] != math.inf:
-            clock.deadline = anyio.current_time() + self._clocks[clock]
-            self._clocks[clock] = math.inf
 
     def _place(self) -> tuple[str, tuple[object, ...]]:
         """The address of the current tab, and what identifies its document."""

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.identities import Identities
-from mcp_browser.dom.keys import KeyHolder, KeyPlace, TargetReader, key_place
+from mcp_browser.dom.keys import InputTargets, KeyPlace, key_place, keyboard_unknown
 from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
@@ -73,8 +73,7 @@ class PageElements(PageReader):
         """Serve a page, as `PageReader` does."""
         super().__init__(page, **options)
         self.identities = Identities(self._frames, self._references, self._ask)
-        self.targets = TargetReader(self._frames, self._ask)
-        self.keys = KeyHolder(self._frames)
+        self.targets = InputTargets(self._frames, self._ask)
         self.person = PersonReports(self._frames, self._references)
 
     async def describe(self, index: int) -> DomNode:
@@ -87,8 +86,7 @@ class PageElements(PageReader):
         """Make an element ready for an action: in view, at rest, enabled, reached by the mouse.
 
         What may pass is waited for, a second at most. `force`: whatever covers or disables it. Raises
-        StaleElement: it is gone, with the nearest match; NotActionable: it cannot take the action, with the
-        reason; NotFound: the index was never given.
+        StaleElement, with the nearest match; NotActionable, with the reason; NotFound: no such index.
         """
         ref = self.resolve(index)
         answer = await self._ask(ref, "ready", ref.id, for_, force)
@@ -116,9 +114,9 @@ class PageElements(PageReader):
         return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
 
     async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
-        """Return the CDP session of an element's frame, and its object in the page's own world.
+        """The CDP session of an element's frame and its object in the page's own world; or StaleElement.
 
-        For None that is the session of the main frame, and no object. Raises StaleElement: it is gone.
+        For None, those are the session of the main frame, and no object.
         """
         world, ref = await self._standing(index)
         if ref is None:
@@ -172,10 +170,7 @@ class PageElements(PageReader):
         return nodes
 
     async def at_point(self, x: float, y: float) -> PointHit | None:
-        """What is at a point of the view (CSS pixels), in frames too: the innermost control, or what is seen.
-
-        None where nothing is.
-        """
+        """The innermost control at a point of the view (CSS pixels), in frames too, or what is seen there."""
         hit: PointHit | None = None
         async for frame, answer in self._frames.inward("atPoint", point=(x, y)):
             if answer["node"] is not None:
@@ -198,7 +193,7 @@ class PageElements(PageReader):
             return key_place(ref.world, await self._ask(ref, "keyPlaceOf", ref.id))
         _, place = await self.targets.of_keys(enter=False)
         if place is None:
-            raise _keyboard_unknown()
+            raise keyboard_unknown()
         return place
 
     async def use_clipboard(
@@ -211,7 +206,7 @@ class PageElements(PageReader):
         """
         *_, (frame, answer) = [given async for given in self._frames.inward("focused")]
         if answer["frame"]:
-            raise _keyboard_unknown()
+            raise keyboard_unknown()
         return await frame.world.run("useClipboard", command, key, data)
 
     async def break_off(self, index: int | None = None) -> bool:
@@ -276,7 +271,3 @@ class PageElements(PageReader):
 
 def _plain(node: DomNode) -> DomNode:
     return node.model_copy(update={"states": (), "is_new": False, "depth": 0})
-
-
-def _keyboard_unknown() -> NotActionable:
-    return NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")

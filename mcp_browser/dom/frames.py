@@ -1,13 +1,10 @@
 """The frames of a page: which there are, where they stand, and how to ask all of them."""
 
-import asyncio
 import contextlib
 import math
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import extra_seconds, within
 from mcp_browser.dom.models import DomChange, SettleState
@@ -15,7 +12,6 @@ from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, 
 from mcp_browser.dom.worlds import FrameGone, World, Worlds
 
 FRAME_SECONDS = 3.0
-EARLY_SECONDS = 1.0  # How long frames are looked for that are read beside the page they stand in
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
 
 
@@ -24,8 +20,7 @@ class Known:
     """A reading of one frame, by its number in the page script; 0 for none.
 
     `count` is how many lines it had. `stands` has each frame within, by the id of its element: the place of
-    the element's line, that line's depth and its distance from the view. `loading` says that its document
-    was not complete.
+    the element's line, that line's depth and its distance from the view. `loading`: it was not complete.
     """
 
     number: int = 0
@@ -37,6 +32,8 @@ class Known:
 
 
 NOTHING = Known()
+
+Answer = dict[str, Any]  # Of the page script
 
 
 @dataclass(slots=True, eq=False)
@@ -59,9 +56,10 @@ class FrameState:
         """The elements whose frames may still be found."""
         return set(self.read.stands) - set(self.children) - self.unfound
 
-    def change_document(self, document: str) -> None:
-        """Forget the frames within: they were another document's."""
-        self.children, self.unfound, self.document = {}, set(), document
+    def enter(self, document: str) -> None:
+        """Forget the frames within if they were another document's."""
+        if document != self.document:
+            self.children, self.unfound, self.document = {}, set(), document
 
     def why_empty(self, owner: int) -> str:
         """Why nothing is to be read of what stands in an element; "" where it was read, or is no frame."""
@@ -85,7 +83,7 @@ class Reading:
     """What one frame has answered, and the frames within it."""
 
     state: FrameState
-    answer: dict[str, Any]
+    answer: Answer
     within: dict[int, "Reading"] = field(default_factory=dict[int, "Reading"])
 
     @property
@@ -100,22 +98,6 @@ class Reading:
 
 
 @dataclass(slots=True)
-class Early:
-    """The readings of frames of other sites that have just come, begun beside that of the page, by owner."""
-
-    meeting: asyncio.Task[None] | None = None
-    readings: dict[int, asyncio.Task[Reading | None]] = field(
-        default_factory=dict[int, asyncio.Task[Reading | None]]
-    )
-
-    def cancel(self) -> None:
-        """End those that nobody waits for; of those that have failed, asyncio is not to complain."""
-        for task in (self.meeting, *self.readings.values()):
-            if task is not None and not task.cancel() and not task.cancelled():
-                task.exception()
-
-
-@dataclass(slots=True)
 class Shown:
     """A line and where it comes from: its place among all lines, its distance from the view."""
 
@@ -126,7 +108,7 @@ class Shown:
     far: float
 
 
-def known(answer: dict[str, Any]) -> Known:
+def known(answer: Answer) -> Known:
     """What is kept of an answer."""
     stands = {owner: (place, depth, far) for owner, place, depth, far in answer["frames"]}
     loading = answer.get("loading", False)
@@ -140,10 +122,9 @@ def all_readings(reading: Reading) -> Iterator[Reading]:
         yield from all_readings(inner)
 
 
-def settled(states: Sequence[dict[str, Any]]) -> SettleState:
+def settled(states: Sequence[Answer]) -> SettleState:
     """What frames together say of their rest, by what the page script has sent of each."""
     return SettleState(
-        quiet=all(state["quiet"] for state in states),
         waited=max((state["waited"] / 1000 for state in states), default=0.0),
         unanswered=sum(state["unanswered"] for state in states),
     )
@@ -254,8 +235,8 @@ class Frames:
         method: str,
         *args: Any,
         missed: list[Missed] | None = None,
-        first: tuple[FrameState, dict[str, Any]] | None = None,
-    ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
+        first: tuple[FrameState, Answer] | None = None,
+    ) -> AsyncIterator[tuple[FrameState, Answer]]:
         """The answers of all frames that can be seen, each frame before those within it.
 
         Frames that gave none are added to `missed`. `first` is a frame that has answered: those within it
@@ -293,14 +274,14 @@ class Frames:
 
     async def _ask_within(
         self, parent: FrameState, owner: int, method: str, args: tuple[Any, ...]
-    ) -> tuple[FrameState, dict[str, Any]]:
+    ) -> tuple[FrameState, Answer]:
         """The frame that stands in an element, and its answer; one in another process is met anew."""
         for _ in range(2):
             frame = await self.child(parent, owner)
             if frame is None:
                 break
             try:
-                answer: dict[str, Any] = await within(frame.world.run(method, *args), frame.deadline)
+                answer: Answer = await within(frame.world.run(method, *args), frame.deadline)
             except TimeoutError:
                 frame.silent = True
                 raise
@@ -313,7 +294,7 @@ class Frames:
 
     async def inward(
         self, method: str, *args: Any, point: tuple[float, ...] = ()
-    ) -> AsyncIterator[tuple[FrameState, dict[str, Any]]]:
+    ) -> AsyncIterator[tuple[FrameState, Answer]]:
         """Ask each frame, from the main one inward to the one that has the keyboard or holds a point.
 
         Each says by `frame` whether it leads on, and by `node` where to; the last, too, where the frame there
@@ -334,7 +315,7 @@ class Frames:
                 point = ((x - at["x"]) / at["scale"], (y - at["y"]) / at["scale"])
             frame = inner
 
-    async def read_part(self, world: World, answer: dict[str, Any], *how: Any) -> Reading:
+    async def read_part(self, world: World, answer: Answer, *how: Any) -> Reading:
         """What a part of a page was read as, with all of the frames that stand in it."""
         reading = Reading(FrameState(world=world, read=known(answer)), answer)
         frame = self.of(world)
@@ -351,16 +332,6 @@ class Frames:
             return
         for owner, world in (await self.worlds.within(frame.world, unknown)).items():
             frame.children[owner] = FrameState(world=world)
-
-    async def meet_early(self, main: FrameState, answer: dict[str, Any]) -> dict[int, FrameState]:
-        """The new frames that are shown in the main one, by their elements, as far as they are found soon."""
-        if answer["doc"] != main.document:
-            main.change_document(answer["doc"])
-        before = set(main.children)
-        with contextlib.suppress(TimeoutError, FrameGone, PlaywrightError):
-            async with asyncio.timeout(EARLY_SECONDS):
-                await self.meet(main, answer["shown"])
-        return {owner: child for owner, child in main.children.items() if owner not in before}
 
     async def child(self, frame: FrameState, owner: int) -> FrameState | None:
         """The frame that stands in an element of another; None where it cannot be found."""
@@ -391,7 +362,7 @@ class Frames:
         return tuple(answer.get("path", "") for answer in around)
 
 
-def stands_of(answer: dict[str, Any]) -> list[int]:
+def stands_of(answer: Answer) -> list[int]:
     """The elements that an answer says frames stand in."""
     return [owner for owner, *_ in answer.get("frames", [])]
 

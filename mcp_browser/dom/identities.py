@@ -1,12 +1,13 @@
 """Elements by what they can be found again by, on a page that may have changed since."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from mcp_browser.dom.frames import Frames, FrameState
+from mcp_browser.dom.keys import Ask
 from mcp_browser.dom.models import DomNode, Frozen
 from mcp_browser.dom.references import References
 from mcp_browser.errors import NotFound
@@ -14,8 +15,6 @@ from mcp_browser.text import quoted
 
 MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
 LEVELS: tuple[MatchLevel, ...] = get_args(MatchLevel)
-
-Ask = Callable[..., Awaitable[dict[str, Any]]]
 
 
 class ElementRecord(Frozen):
@@ -27,8 +26,7 @@ class ElementRecord(Frozen):
     which it was of those that shared an attribute with it, counted from 0. `path` is a CSS path from its
     document's root, ` >> ` leading into a shadow tree; `frames` are such paths of the frames around it from
     the outermost on, `frame` the address of its frame where that is not the page. `x`, `y`, `width` and
-    `height` are its box in CSS pixels of the view; `point` is where a point given by coordinates lay in it,
-    in parts of its sides.
+    `height` are its box in CSS pixels of the view; `point` is a given point in it, in parts of its sides.
     """
 
     index: int
@@ -98,8 +96,10 @@ class Identities:
         main = await self._frames.main()
         async for frame, answer in self._frames.each("locate", wanted):
             if answer["level"] != "none":
-                is_other = not _is_frame_of(record, answer["url"], is_main=frame is main)
-                found.append((is_other, LEVELS.index(answer["level"]), frame, answer))
+                is_own = frame is main
+                if record.frame is not None:
+                    is_own = not is_own and urlsplit(record.frame)[:3] == urlsplit(answer["url"])[:3]
+                found.append((not is_own, LEVELS.index(answer["level"]), frame, answer))
         if not found:
             raise NotFound(f"Nothing on the page is like {record}.")
         rank = min(entry[:2] for entry in found)
@@ -110,9 +110,3 @@ class Identities:
         _, level, frame, answer = best[0]
         node = self._references.shown(answer["node"], frame.world, answer["doc"])
         return Located(level=LEVELS[level], node=node)
-
-
-def _is_frame_of(record: ElementRecord, url: str, *, is_main: bool) -> bool:
-    if record.frame is None or is_main:
-        return record.frame is None and is_main
-    return urlsplit(record.frame)[:3] == urlsplit(url)[:3]

@@ -13,7 +13,7 @@ from mcp_browser.dom.cdp import within
 from mcp_browser.dom.frames import Frames, FrameState, stands_of
 from mcp_browser.dom.references import ElementRef
 from mcp_browser.dom.worlds import FrameGone, World
-from mcp_browser.errors import ActionError
+from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.policy import Target
 
 
@@ -45,6 +45,11 @@ def key_place(world: World, answer: Mapping[str, Any]) -> KeyPlace:
     )
 
 
+def keyboard_unknown() -> NotActionable:
+    """The error for input to a frame that cannot be asked."""
+    return NotActionable("The frame that has the keyboard cannot be asked.", hint="Name an index.")
+
+
 def targets_of(answer: Mapping[str, Any]) -> list[Target]:
     """What input acts on, as the page script describes it, for rules about elements."""
     return [
@@ -71,9 +76,8 @@ class KeyHold:
 class HeldKeys:
     """The outcome of keys that were held to a place.
 
-    `keys` have come to it, and `inputs` of text without a key; `strayed` says that one was to go elsewhere,
-    after which none went anywhere; `gone` that the document went away meanwhile. `field` is what the place
-    holds, with `value` and `secret`, where it was asked for.
+    `keys` have come to it, and `inputs` of text without a key; `strayed`: one was to go elsewhere, after
+    which none went anywhere; `gone`: the document went away. `field`: its `value` and `secret`, if asked for.
     """
 
     keys: int = 0
@@ -83,11 +87,15 @@ class HeldKeys:
     field: Mapping[str, Any] | None = None
 
 
-class KeyHolder:
-    """Holds the keys of one page to a place, in all its frames."""
+Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of the page script, its arguments
 
-    def __init__(self, frames: Frames) -> None:
+
+class InputTargets:
+    """Where the input of one page goes: reads what it acts on, and holds keys to a place, in all frames."""
+
+    def __init__(self, frames: Frames, ask: Ask) -> None:
         self._frames = frames
+        self._ask_element = ask
         self._numbers = itertools.count(1)
 
     async def hold(self, *, ruled: bool, enter: bool = False, letter: str = "") -> KeyHold:
@@ -135,10 +143,7 @@ class KeyHolder:
         return bool(answer.get("come"))
 
     async def release(self, hold: KeyHold, *, read: bool = False) -> HeldKeys:
-        """Let keys go where they will; return the outcome of those that were held.
-
-        With `read`, include what the place holds now.
-        """
+        """Let keys go where they will; the outcome of those held, with `read` also what the place holds."""
         place = hold.place
         answers = await asyncio.gather(*(self._ask(frame, "releaseKeys", read) for frame in hold.frames))
         strayed = any(answer["strayed"] for answer in answers if answer)
@@ -153,8 +158,7 @@ class KeyHolder:
         """Put text in where the caret of the place's document is, and nowhere else.
 
         `exactly`: begin only in the place's own element. `secret`: it may go into fields whose content nobody
-        is to read. Return how many characters were put in, and whether the rest was not since the focus had
-        moved.
+        is to read. Return how many characters were put in, and whether the focus moved before the rest.
         """
         answer = await self._ask_of(place, "putText", [text, place.element if exactly else 0, secret])
         return answer.get("done", 0), answer.get("moved", True)
@@ -170,17 +174,6 @@ class KeyHolder:
         with contextlib.suppress(FrameGone, TimeoutError, ActionError, PlaywrightError):
             return await within(frame.world.run(method, *args), frame.deadline)
         return None
-
-
-Ask = Callable[..., Awaitable[dict[str, Any]]]  # Takes an element, a method of the page script, its arguments
-
-
-class TargetReader:
-    """Reads what input acts on: the element there, and the controls around it that hear of it."""
-
-    def __init__(self, frames: Frames, ask: Ask) -> None:
-        self._frames = frames
-        self._ask = ask
 
     async def at(self, x: float, y: float) -> list[Target]:
         """What a mouse at a point of the view acts on; CSS pixels."""
@@ -202,7 +195,7 @@ class TargetReader:
 
     async def of(self, ref: ElementRef, *, enter: bool = False) -> list[Target]:
         """What acting on an element acts on; with `enter`, pressing Enter in it, too. Raises StaleElement."""
-        return targets_of(await self._ask(ref, "targetsOf", ref.id, enter))
+        return targets_of(await self._ask_element(ref, "targetsOf", ref.id, enter))
 
     async def page(self) -> Target:
         """The page as a whole."""

@@ -1,7 +1,9 @@
 """What the page script finds, as values."""
 
 import re
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -126,8 +128,7 @@ class Gap(Frozen):
 class DomSnapshot(Frozen):
     """The page as a model sees it, cut to a budget.
 
-    `gaps` are the lines left out, in their order. A long page has `parts`, of which this is number
-    `part`: the first has what is in and near the view.
+    `gaps` are the lines left out. A long page has `parts`; number 1 has what is in and near the view.
     """
 
     url: str
@@ -178,8 +179,7 @@ class DomChanges(Frozen):
 
     `omitted` counts the changes left out. Where no line changed, `looks` are the first elements that look
     different and `other_looks` counts the others, as far as that is known. `behind` counts the elements that
-    something without a line of its own covers from now on, which fills the view. `title` is that of the page
-    where it is another one.
+    something without a line of its own covers from now on, which fills the view. `title` is a new one.
     """
 
     changes: tuple[DomChange, ...] = ()
@@ -195,12 +195,11 @@ AnswerReading = Literal["pieces", "whole", "elsewhere", "unread"]
 
 
 class SettleState(Frozen):
-    """Whether the page has come to rest, as far as its script knows, after how many seconds.
+    """After how many seconds the page has come to rest, or the time was over.
 
     `unanswered` counts the sockets that a press wrote to and that were waited for in vain.
     """
 
-    quiet: bool = True
     waited: float = 0.0
     unanswered: int = 0
 
@@ -208,8 +207,7 @@ class SettleState(Frozen):
 class ElementQuery(Frozen):
     """What to look for; everything given has to hold.
 
-    `text` is part of a line in any case of letters, `pattern` a JavaScript regular expression, `name` part of
-    the accessible name.
+    `text` is part of a line in any case, `pattern` a JavaScript one, `name` part of the accessible name.
     """
 
     text: str | None = None
@@ -221,8 +219,7 @@ class ElementQuery(Frozen):
 class FoundElements(Frozen):
     """The first lines that match a query, each with an index, and how many there are on the whole page.
 
-    `missed` names the frames that could not be searched, each with the reason. `roles` are those of
-    frames in which nothing matches a query for a role.
+    `missed`: frames that could not be searched, and why. `roles`: of those without a match for a role.
     """
 
     nodes: tuple[DomNode, ...] = ()
@@ -238,8 +235,7 @@ class ReadyElement(Frozen):
     view. `kind` is how a value gets into it: typed (`text`, `rich`, `keys` for a code editor), set
     (`picker`), moved (`slider`), chosen (`select`), ticked (`check`) or given as a file (`file`). `reached`
     is False where keys reach it and no mouse does; `code` is True of a rich field whose text nobody spells.
-    `listens` is False where the page is known to run no script as the mouse comes there and presses: a hint
-    of the page's own world.
+    `listens` is False where the page says that it runs no script as the mouse comes there and presses.
     """
 
     node: DomNode
@@ -262,8 +258,7 @@ class ReadyElement(Frozen):
 class Scrolled(Frozen):
     """What a scroll did. `node` is what was scrolled, None for the page.
 
-    The rest is each across and down, in CSS pixels: by how much it was scrolled, where it stands now, how
-    much of it is seen, and its whole size.
+    The rest, each across and down in CSS pixels: how far it went, where it stands, what is seen, its size.
     """
 
     node: DomNode | None
@@ -297,6 +292,61 @@ class Box(Frozen):
     y: float
     width: float
     height: float
+
+
+IMPACTS = ("critical", "serious", "moderate", "minor")
+"""How bad a violation is for people, the worst first."""
+
+
+@dataclass(slots=True)
+class Violation:
+    """A rule of axe-core that some elements break.
+
+    `impact` is one of IMPACTS, `help` what the rule asks for, `url` where it is explained, `tags` those of
+    the rule, `wcag111` for WCAG 1.1.1 among them. `count` is how many elements break it; `nodes` are the
+    first of them, each with what is wrong with it.
+    """
+
+    rule: str
+    impact: str
+    help: str
+    url: str
+    tags: list[str]
+    count: int = 0
+    nodes: list[tuple[DomNode | None, str]] = field(default_factory=list[tuple[DomNode | None, str]])
+
+    @property
+    def criteria(self) -> list[str]:
+        """The success criteria of WCAG that it is about, such as `1.1.1`."""
+        numbers = [tag.removeprefix("wcag") for tag in self.tags if tag.startswith("wcag")]
+        return [f"{n[0]}.{n[1]}.{n[2:]}" for n in numbers if n.isdecimal() and len(n) >= 3]  # noqa: PLR2004
+
+
+@dataclass(slots=True)
+class AccessibilityAudit:
+    """The violations of a page by their rules; `unsure` are those that a person has to judge.
+
+    `passed` is how many rules held in each frame, added up; `missed` are the frames that were not looked at.
+    """
+
+    violations: dict[str, Violation] = field(default_factory=dict[str, Violation])
+    unsure: dict[str, Violation] = field(default_factory=dict[str, Violation])
+    passed: int = 0
+    missed: tuple[str, ...] = ()
+
+    def add(self, answer: dict[str, Any], shown: Callable[[list[Any]], DomNode]) -> None:
+        """Add what one frame answers; `shown` gives a line an index."""
+        for name, into in (("violations", self.violations), ("unsure", self.unsure)):
+            for found in answer[name]:
+                impact = found["impact"] or IMPACTS[-1]
+                new = Violation(found["rule"], impact, found["help"], found["url"], found["tags"])
+                rule = into.setdefault(new.rule, new)
+                rule.count += found["count"]
+                rule.nodes += [
+                    (shown(part["node"]) if part["node"] else None, "; ".join(part["why"]))
+                    for part in found["nodes"]
+                ]
+        self.passed += answer["passed"]
 
 
 def _in_cell(text: str) -> str:

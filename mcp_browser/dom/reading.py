@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from mcp_browser.dom.cdp import extra_seconds, within
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     NOTHING,
-    Early,
+    Answer,
     Frames,
     FrameState,
     Placing,
@@ -45,10 +46,16 @@ from mcp_browser.privacy.hiding import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN
 
 SEARCH_SECONDS = 1.0  # How long what a search has read counts as the page as it is
+EARLY_SECONDS = 1.0  # How long frames are looked for that are read beside the page they stand in
 MEETINGS = 2  # A frame that was lost is met anew once
 MEETING_SECONDS = 1.0  # How long one is waited for that Playwright does not know yet
 LONGEST_EARLY = 200  # Milliseconds: if the page took longer to rest, its new frames are read again
 MEETING_PAUSE = 0.03  # Seconds until it is looked for again
+
+Wish = dict[str, Any]  # How the page script is to read a frame
+EarlyReadings = dict[int, asyncio.Task[Reading | None]]
+Early = tuple[asyncio.Task[None], EarlyReadings]
+"""The readings of frames of other sites that have just come, by owner: all, once the first task has ended."""
 
 
 class PageReader:
@@ -92,9 +99,8 @@ class PageReader:
         """The page, or what is in one element, cut to a budget; the page counts as reported from then on.
 
         `region` is the index of that element. `part` is 1 for what is in and near the view, 2 for what comes
-        next, and so on. `budget`, in tokens, stands for the one in force. `folded`: shorten long lists, save
-        the one that is looked into. Raises InvalidArguments: there is no such part; StaleElement: the region
-        is gone.
+        next, and so on. `budget`, in tokens, stands for the one in force. `folded`: shorten long lists but
+        the one looked into. Raises InvalidArguments: there is no such part; StaleElement: the region is gone.
         """
         budget = budget or self._budget
         if region is not None:
@@ -161,8 +167,7 @@ class PageReader:
     ) -> Reading:
         """Read all frames at once; new ones of other sites beside the page, others after what they stand in.
 
-        With `settle`, each is first waited for, so many seconds at most; `came` as for `DomService`. With
-        `searched`, the reading of a search since then is used.
+        Each is first waited for, `settle` seconds at most. `searched`: use the reading of the last search.
         """
         wish = {
             "folded": folded,
@@ -173,33 +178,34 @@ class PageReader:
             "searched": searched,
         }
         main = await self._frames.main()
-        early = None
+        early: Early | None = None
         if len(self._page.frames) > 1 and self._frames.worlds.has_new():
             shown = await main.world.run("framesShown")
-            early = Early()
-            early.meeting = asyncio.create_task(self._read_early(main, shown, wish, settle, early))
+            readings: EarlyReadings = {}
+            early = self._frames.worlds.begin(self._read_early(main, shown, wish, settle, readings)), readings
         try:
             reading = await self._read(main, wish, settle, 0, early)
         finally:
-            if early is not None:
-                early.cancel()
+            for task in () if early is None else (early[0], *early[1].values()):
+                task.cancel()
         self.title, self.may_show = reading.answer["title"], bool(reading.answer.get("unshown"))
         return reading
 
     async def _read_early(
-        self, main: FrameState, shown: dict[str, Any], wish: dict[str, Any], settle: float, early: Early
+        self, main: FrameState, shown: Answer, wish: Wish, settle: float, readings: EarlyReadings
     ) -> None:
-        """Begin to read the frames that have just come."""
-        for owner, child in (await self._frames.meet_early(main, shown)).items():
-            early.readings[owner] = asyncio.create_task(self._try_read(child, wish, settle, 1))
+        """Begin to read the frames that have just come and are shown, as far as they are found soon."""
+        main.enter(shown["doc"])
+        before = set(main.children)
+        with contextlib.suppress(TimeoutError, FrameGone, PlaywrightError):
+            async with asyncio.timeout(EARLY_SECONDS):
+                await self._frames.meet(main, shown["shown"])
+        for owner, child in main.children.items():
+            if owner not in before:
+                readings[owner] = self._frames.worlds.begin(self._try_read(child, wish, settle, 1))
 
     async def _read(
-        self,
-        frame: FrameState,
-        wish: dict[str, Any],
-        settle: float,
-        deep: int,
-        early: Early | None = None,
+        self, frame: FrameState, wish: Wish, settle: float, deep: int, early: Early | None = None
     ) -> Reading:
         """Read a frame and those within; of those that are read `early`, it awaits what has a line."""
         begun = time.monotonic()
@@ -215,12 +221,11 @@ class PageReader:
         )
         read = {id(child): reading for child, reading in zip(met, inner, strict=False)}
         frame.read = known(answer)
-        if early is not None and early.meeting is not None:
-            await early.meeting
-        if answer["doc"] != frame.document:
-            frame.change_document(answer["doc"])
         if early is not None:
-            read |= await self._take_early(frame, early, answer)
+            await early[0]
+        frame.enter(answer["doc"])
+        if early is not None:
+            read |= await self._take_early(frame, early[1], answer)
         reading = Reading(frame, answer)
         if not frame.read.stands or deep >= MOST_NESTED_FRAMES:
             return reading
@@ -245,16 +250,16 @@ class PageReader:
         return reading
 
     async def _take_early(
-        self, frame: FrameState, early: Early, answer: dict[str, Any]
+        self, frame: FrameState, early: EarlyReadings, answer: Answer
     ) -> dict[int, Reading | None]:
         """Await the early readings of what has a line in the answer; the other frames count as never met."""
         read: dict[int, Reading | None] = {}
-        for owner in early.readings.keys() & frame.children.keys():
+        for owner in early.keys() & frame.children.keys():
             if owner not in frame.read.stands:
-                early.readings[owner].cancel()
+                early[owner].cancel()
                 del frame.children[owner]
                 continue
-            given = await early.readings[owner]
+            given = await early[owner]
             if answer.get("state", {}).get("waited", 0) <= LONGEST_EARLY:
                 read[id(frame.children[owner])] = given
         return read
@@ -272,9 +277,7 @@ class PageReader:
             child.seen = part
         return late
 
-    async def _try_read(
-        self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
-    ) -> Reading | None:
+    async def _try_read(self, frame: FrameState, wish: Wish, settle: float, deep: int) -> Reading | None:
         try:
             reading = await within(
                 self._read(frame, wish, settle, deep), lambda: settle + frame.deadline_within()
@@ -287,9 +290,7 @@ class PageReader:
         frame.silent = False
         return reading
 
-    async def _ask_frame(
-        self, frame: FrameState, wish: dict[str, Any], settle: float, deep: int
-    ) -> dict[str, Any]:
+    async def _ask_frame(self, frame: FrameState, wish: Wish, settle: float, deep: int) -> Answer:
         base, strict = frame.reported, deep > 0
         wish = wish | {"base": base.number, "of": base.document, "strict": strict, "seen": frame.seen}
         if settle > 0:
@@ -325,8 +326,7 @@ class PageReader:
     ) -> DomSnapshot:
         """The lines of all frames in their places, the part of them that is asked for.
 
-        With `familiar`, what is as on the page reported before this one is shortened. Raises
-        InvalidArguments: there is no such part.
+        `familiar`: shorten what is as on the page reported before. Raises InvalidArguments: no such part.
         """
         shown = list(shown_lines(reading, 0, 0, 0))
         room = budget * CHARACTERS_A_TOKEN
@@ -356,19 +356,12 @@ class PageReader:
             elif said and item.place not in same.left_out:
                 nodes_listed.append(node)
         gaps += rest.leave_out(reading.total, at=len(nodes_listed))
-        x, y, view_width, view_height, page_width, page_height = reading.answer["view"]
+        view = zip(Scroll.model_fields, reading.answer["view"], strict=True)
         return DomSnapshot(
             url=reading.answer["url"],
             title=reading.answer["title"],
             nodes=tuple(nodes_listed),
-            scroll=Scroll(
-                x=x,
-                y=y,
-                viewport_width=view_width,
-                viewport_height=view_height,
-                page_width=page_width,
-                page_height=page_height,
-            ),
+            scroll=Scroll.model_validate(dict(view)),
             gaps=tuple(gaps),
             part=part,
             parts=max(parts, part),
@@ -415,18 +408,18 @@ class PageReader:
                 break
             kept.append(change)
         omitted += len(changes) - len(kept)
-        looks = () if changes or omitted else tuple(self._looks(reading))
+        looks = tuple(
+            DomLook(
+                node=self._references.shown(line, inner.state.world, inner.state.read.document), what=what
+            )
+            for inner in (() if changes or omitted else all_readings(reading))
+            for line, what in inner.answer.get("looks", ())
+        )
         more = sum(inner.answer.get("others", 0) for inner in all_readings(reading)) if looks else 0
         behind = sum(inner.answer.get("behind", 0) for inner in all_readings(reading))
         found = DomChanges(changes=tuple(kept), omitted=omitted, looks=looks, other_looks=more, behind=behind)
         title = reading.state.read.title
         return found if title == reading.state.reported.title else found.model_copy(update={"title": title})
-
-    def _looks(self, reading: Reading) -> Iterator[DomLook]:
-        for inner in all_readings(reading):
-            for line, what in inner.answer.get("looks", ()):
-                frame = inner.state
-                yield DomLook(node=self._references.shown(line, frame.world, frame.read.document), what=what)
 
     def _added(self, inner: Reading, at: Placing, depth: int) -> list[DomChange]:
         changes: list[DomChange] = []
@@ -464,7 +457,7 @@ class PageReader:
         await self._ask(ref, "describe", ref.id)
         return ref.world, ref
 
-    async def _ask(self, ref: ElementRef, method: str, *args: Any) -> dict[str, Any]:
+    async def _ask(self, ref: ElementRef, method: str, *args: Any) -> Answer:
         """Ask about an element; the answer is sure to be about that very one."""
         try:
             answer = await ref.world.run("ofDocument", ref.document, method, args)

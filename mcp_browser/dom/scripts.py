@@ -30,8 +30,7 @@ def hook_script(channel: str) -> str:
 def limits_script(event: str = "") -> str:
     """The script that bounds what a page or a worker may write, to run before its own.
 
-    `event` is a name that pages do not know, by which the frames of one page share what they may; workers
-    have none.
+    `event` is a name that pages do not know, by which the frames of one page share what they may.
     """
     return f"{_expression('limits.js')}({json.dumps(event)});"
 

@@ -3,14 +3,17 @@
 import asyncio
 import time
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
-from mcp_browser.dom.accessibility import AccessibilityAudit
+from playwright.async_api import Error as PlaywrightError
+
 from mcp_browser.dom.cdp import within
 from mcp_browser.dom.elements import PageElements
-from mcp_browser.dom.frames import MOST_NESTED_FRAMES, FrameState, Missed, settled
+from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Answer, FrameState, Missed, settled, stands_of
 from mcp_browser.dom.models import (
+    AccessibilityAudit,
     AnswerReading,
     Box,
     DomNode,
@@ -20,14 +23,14 @@ from mcp_browser.dom.models import (
     SettleState,
 )
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
-from mcp_browser.dom.secrecy import find_covers
 from mcp_browser.dom.worlds import FrameGone, World
-from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
+from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address
-from mcp_browser.privacy.pictures import Covers
+from mcp_browser.privacy.pictures import Cover, Covers
 from mcp_browser.text import one_line, quoted
 
 FURTHEST_SCROLL = 1e7
+MOST_LOOKS = 8  # How often a document is looked at for closed shadow roots; each look finds some of them
 
 
 class DomService(PageElements):
@@ -64,8 +67,7 @@ class DomService(PageElements):
     async def find(self, query: ElementQuery, *, limit: int) -> FoundElements:
         """Search the whole page, what is out of view and in frames included.
 
-        Raises InvalidArguments: the pattern is no regular expression; FrameGone: the page goes to other
-        addresses while it is searched.
+        Raises InvalidArguments: the pattern is no regular expression; FrameGone: the page goes elsewhere.
         """
         found: list[DomNode] = []
         missed: list[Missed] = []
@@ -95,8 +97,7 @@ class DomService(PageElements):
     async def alike(self, query: ElementQuery, place: int | None, *, limit: int) -> list[DomNode]:
         """The first elements that match a query, on the whole page or within the element of an index.
 
-        Frames that do not answer are left out. Raises StaleElement: that element is gone; FrameGone: the page
-        goes to other addresses while it is searched.
+        Frames that do not answer are left out. Raises StaleElement; FrameGone: the page goes elsewhere.
         """
         asked, first = ("find", query.model_dump(), limit), None
         if place is not None:
@@ -171,11 +172,62 @@ class DomService(PageElements):
     async def covers(self, values: Sequence[str], *, fields: bool = False) -> Covers:
         """The boxes of what shows one of these texts: what to cover on a picture of the page.
 
-        With `fields`, also of what secret fields hold. This one may be called while others are.
+        `fields`: also of what secret fields hold. A silent frame is one box. May be called while others are.
         """
-        return await find_covers(self._frames, values, fields=fields)
+        main = await self._frames.main()
+        ask = partial(_covers_in, values=list(values), fields=fields)
+        answer = await ask(main.world)
+        boxes = await self._cover_boxes(ask, main, answer, (0.0, 0.0, 1.0, False), MOST_NESTED_FRAMES)
+        return Covers.model_validate({**answer, "boxes": boxes, "document": answer["doc"]})
 
-    async def vitals(self) -> dict[str, Any]:
+    async def _cover_boxes(
+        self,
+        ask: Callable[[World], Awaitable[Answer]],
+        frame: FrameState,
+        answer: Answer,
+        place: tuple[float, float, float, bool],
+        depth: int,
+    ) -> list[Cover]:
+        """The boxes in a frame that has answered, and in those within it."""
+        left, top, scale, pinned = place
+
+        def cover(x: float, y: float, width: float, height: float, *, fixed: bool) -> Cover:
+            return Cover(
+                x=left + x * scale,
+                y=top + y * scale,
+                width=width * scale,
+                height=height * scale,
+                # What is fixed in a frame goes where the frame goes.
+                pinned=fixed if frame.world.is_main else pinned,
+            )
+
+        async def ask_within(child: FrameState | None) -> Answer | None:
+            if child is None or depth <= 0:
+                return None
+            try:
+                return await within(ask(child.world), child.deadline)
+            except (TimeoutError, FrameGone, ActionError, PlaywrightError):
+                child.silent = True
+                return None
+
+        found = [cover(*box, fixed=fixed) for *box, fixed in answer["boxes"]]
+        owners = stands_of(answer)
+        await self._frames.meet(frame, owners)
+        children = [frame.children.get(owner) for owner in owners]
+        answers = await asyncio.gather(*map(ask_within, children))
+        for (owner, *box, is_frame), child, inner in zip(answer["frames"], children, answers, strict=True):
+            if inner is not None and not inner["boxes"] and not inner["frames"]:
+                continue
+            at = await frame.world.run("framePoint", owner, 0, 0, "read")
+            if child is None or inner is None or "problem" in at:
+                if is_frame or child is not None:
+                    found.append(cover(*box, fixed=False))
+                continue
+            place = (left + at["x"] * scale, top + at["y"] * scale, scale * at["scale"], pinned)
+            found += await self._cover_boxes(ask, child, inner, place, depth - 1)
+        return found
+
+    async def vitals(self) -> Answer:
         """What the browser has measured of the main frame's document, as dom/page/vitals.js gives it.
 
         In the place of each line of an element, `node`, stands the element, with an index, or None.
@@ -257,8 +309,7 @@ class DomService(PageElements):
     async def scroll(self, *, x: float = 0, y: float = 0, index: int | None = None) -> Scrolled:
         """Scroll by `x` and `y` times what is seen; infinity goes to the end.
 
-        Scrolls the page (or what fills it), or with an index the nearest thing around that element that can
-        scroll. Raises StaleElement: the element is gone.
+        Scrolls the page (or what fills it), or what scrolls around the element of an index; or StaleElement.
         """
         x, y = (max(-FURTHEST_SCROLL, min(FURTHEST_SCROLL, by)) for by in (x, y))
         if index is None:
@@ -336,3 +387,14 @@ class DomService(PageElements):
                 inner = ""
             text = text.replace(f"\ue000{owner}\ue001", inner)
         return text
+
+
+async def _covers_in(world: World, *, values: list[str], fields: bool) -> Answer:
+    """What one document answers, closed shadow roots that came with its HTML included."""
+    answer: Answer = {}
+    for _ in range(MOST_LOOKS):
+        answer = await world.run("covers", values, fields)
+        if not answer["hosts"]:
+            break
+        await world.open_hosts(answer["hosts"])
+    return answer

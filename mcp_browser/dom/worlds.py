@@ -85,8 +85,7 @@ class World:
         self.session = session
         self.frame_id = frame_id
         self._owner = owner
-        self._context: int | None = None
-        self._entered: int = 0  # The last context that the script's source was put into
+        self._context: int | None = None  # Of the document that the script's source was put into
         self._entering: asyncio.Task[None] | None = None
         self._installed = False
         self._heard = False  # Whether it is heard what forms send in the document
@@ -97,45 +96,15 @@ class World:
 
     async def run(self, method: str, *args: Any) -> Any:
         """Return what a method of the page script returns; raises FrameGone, DeadlineExceeded."""
-        call = f"{API}.run({json.dumps(method)},{json.dumps(args)})"
-        for _ in range(MOST_TRIES):
-            try:
-                return await self._evaluate(call)
-            except WorldLost:
-                continue
-        raise FrameGone
+        return await self._evaluate(f"{API}.run({json.dumps(method)},{json.dumps(args)})")
 
     async def add(self, name: str, source: str) -> None:
         """Run a library in this world, unless its global `name` is there; raises FrameGone."""
-        for _ in range(MOST_TRIES):
-            with contextlib.suppress(WorldLost):
-                if not await self._evaluate(f"String(typeof globalThis.{name} === 'object')"):
-                    await self._evaluate(f"(() => {{ {source}\n; return 'true' }})()")
-                return
-        raise FrameGone
-
-    async def call_on(self, backend_node: int, method: str) -> dict[str, Any]:
-        """What a method of the page script's API returns for a node that CDP knows.
-
-        Raises KeyError, PlaywrightError: the node has left the document.
-        """
-        node = await send(
-            self.session, "DOM.resolveNode", backendNodeId=backend_node, executionContextId=self._context
-        )
-        given = await send(
-            self.session,
-            "Runtime.callFunctionOn",
-            objectId=node["object"]["objectId"],
-            functionDeclaration=f"function () {{ return {API}.{method}(this) }}",
-            returnByValue=True,
-        )
-        return given["result"]
+        if not await self._evaluate(f"String(typeof globalThis.{name} === 'object')"):
+            await self._evaluate(f"(() => {{ {source}\n; return 'true' }})()")
 
     async def open_hosts(self, ids: Iterable[int]) -> bool:
-        """Give the page script the closed shadow roots of these elements; whether there were any.
-
-        Only CDP knows of closed roots that came with the HTML.
-        """
+        """Give the page script the closed roots of these elements, which CDP knows; whether there are any."""
         return any(await asyncio.gather(*map(self._closed_root, ids)))
 
     async def _closed_root(self, element_id: int) -> bool:
@@ -148,7 +117,16 @@ class World:
                 if root["shadowRootType"] == "closed"
             ]
             for root in roots:
-                await self.call_on(root, "adopt")
+                node = await send(
+                    self.session, "DOM.resolveNode", backendNodeId=root, executionContextId=self._context
+                )
+                await send(
+                    self.session,
+                    "Runtime.callFunctionOn",
+                    objectId=node["object"]["objectId"],
+                    functionDeclaration=f"function () {{ return {API}.adopt(this) }}",
+                    returnByValue=True,
+                )
         except (PlaywrightError, KeyError):
             return False  # The element or its document went away meanwhile.
         return bool(roots)
@@ -198,6 +176,12 @@ class World:
         return str(found["object"]["objectId"])
 
     async def _evaluate(self, call: str) -> Any:
+        for _ in range(MOST_TRIES):
+            with contextlib.suppress(WorldLost):
+                return await self._evaluate_once(call)
+        raise FrameGone
+
+    async def _evaluate_once(self, call: str) -> Any:
         if self._context is None:
             await self._enter()
         context = self._context
@@ -257,10 +241,10 @@ class World:
             if is_frame_gone(error):
                 raise FrameGone from error
             raise
-        self._context = context = int(world["executionContextId"])
-        if context == self._entered:
+        context = int(world["executionContextId"])
+        if context == self._context:
             return
-        self._entered, self._installed, self._heard, self.elements = context, False, False, 0
+        self._context, self._installed, self._heard, self.elements = context, False, False, 0
         # The same text for each document: each of the browser's processes compiles it once. Its answer need
         # not be awaited, as a session runs commands in their order; `sleep` lets it be sent first.
         source = f"globalThis.{API}Install = {page_script()}, 0"
@@ -272,11 +256,7 @@ class World:
         try:
             async with asyncio.timeout(LONGEST_ANSWER + extra_seconds(self.elements)):
                 answer = await send(
-                    self.session,
-                    "Runtime.evaluate",
-                    contextId=context,
-                    expression=expression,
-                    **FOR_VALUE,
+                    self.session, "Runtime.evaluate", contextId=context, expression=expression, **FOR_VALUE
                 )
         except TimeoutError as error:
             failure = unanswered(self.elements, reading=self.reading)
@@ -300,8 +280,6 @@ class World:
 
     def _lose(self, context: int | None) -> None:
         """Forget a context that is gone, unless another was entered meanwhile."""
-        if self._entered == context:
-            self._entered = 0
         if self._context == context:
             self._context = None
 
@@ -459,16 +437,14 @@ def reading_of(elements: int) -> str:
 
 
 def _branches(tree: dict[str, Any]) -> Iterable[dict[str, Any]]:
-    rest = [tree]
-    while rest:
-        branch = rest.pop()
-        yield branch
-        rest.extend(branch.get("childFrames", []))
+    yield tree
+    for child in tree.get("childFrames", []):
+        yield from _branches(child)
 
 
 def _failure(details: dict[str, Any], elements: int) -> Exception:
     exception = details.get("exception", {})
     text = str(exception.get("description") or exception.get("value") or details.get("text", ""))
-    if "Execution was terminated" in text or "Execution was terminated" in str(details.get("text", "")):
+    if "Execution was terminated" in f"{text} {details.get('text')}":
         return unanswered(elements, reading=False)
     return RuntimeError(f"the page script failed: {text}")

@@ -27,16 +27,16 @@ async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
         told = await hand.open(f"{site.url}/status/{status}")
         assert told.snapshot is not None
         assert told.snapshot.status == status
-        assert hand.tab.status == status
+        assert hand.tab.activity.status == status
     await hand.do(lambda tab: tab.page.evaluate("history.pushState({}, '', '/elsewhere')"))
-    assert hand.tab.status == 500, "the document is the same"
+    assert hand.tab.activity.status == 500, "the document is the same"
     await hand.open("about:blank")
-    assert hand.tab.status is None
+    assert hand.tab.activity.status is None
 
 
 async def test_the_status_is_that_of_the_last_redirect_and_follows_a_click(hand: Hand, site: Site) -> None:
     told = await hand.open(f"{site.url}/redirect?to=/status/404")
-    assert hand.tab.status == 404
+    assert hand.tab.activity.status == 404
     assert told.url == f"{site.url}/status/404"
     await hand.open(site.page("<a href='/status/403'>Closed</a>"))
     told = await hand.click("Closed")
@@ -95,8 +95,8 @@ async def test_going_back_and_forward_and_reloading(hand: Hand, site: Site) -> N
     first, second = site.page("One<img src=/hang>"), site.page("Two<img src=/hang>")
     await hand.open(first)
     await hand.open(second)
-    assert "One" in shown(await hand.do(lambda tab: tab.back(), effect="navigation"))
-    assert "Two" in shown(await hand.do(lambda tab: tab.forward(), effect="navigation"))
+    assert "One" in shown(await hand.do(lambda tab: tab.go(-1), effect="navigation"))
+    assert "Two" in shown(await hand.do(lambda tab: tab.go(1), effect="navigation"))
     assert "Two" in shown(await hand.do(lambda tab: tab.reload(), effect="navigation"))
 
 
@@ -105,19 +105,19 @@ async def test_going_back_within_a_document(hand: Hand, site: Site) -> None:
     await hand.open(url)
     await hand.do(lambda tab: tab.page.evaluate("location.hash = 'part'"))
     assert hand.tab.url == url + "#part"
-    await hand.do(lambda tab: tab.back(), effect="navigation")
+    await hand.do(lambda tab: tab.go(-1), effect="navigation")
     assert hand.tab.url == url
 
 
 async def test_there_is_nothing_before_the_first_page_and_after_the_last(hand: Hand, site: Site) -> None:
     tab = await hand.session.new_tab()
     await tab.goto(site.page("Only"))
-    await tab.back()
+    await tab.go(-1)
     with pytest.raises(NavigationError, match="no page to go back to"):
-        await tab.back()
-    await tab.forward()
+        await tab.go(-1)
+    await tab.go(1)
     with pytest.raises(NavigationError, match="no page to go forward to"):
-        await tab.forward()
+        await tab.go(1)
 
 
 async def test_a_path_opens_on_the_site_of_the_page(hand: Hand, site: Site) -> None:

@@ -4,6 +4,7 @@ from playwright.async_api import Page
 
 from mcp_browser.dom.models import DomSnapshot
 from tests.dom.conftest import Show
+from tests.snapshot.hand import View
 
 
 async def test_wrapped_functions_look_as_they_did(show: Show, page: Page) -> None:
@@ -22,10 +23,7 @@ async def test_timers_of_the_input_are_awaited_and_others_are_not(show: Show, pa
         " setTimeout(() => setTimeout(() => out.textContent = 'done', 150), 150);"
         "(function tick() { setTimeout(tick, 50) })()</script>"
     )
-    snapshot = await dom.snapshot()
-    index = next(node.index for node in snapshot.nodes if node.name == "Go")
-    assert index is not None
-    ready = await dom.ready(index, for_="click")
+    ready = await dom.ready(View(await dom.snapshot()).index("Go"), for_="click")
     await page.mouse.click(ready.x, ready.y)
     state, told = await dom.settle_and_changes(limit=3)
     assert state.waited < 2

@@ -10,24 +10,14 @@ from playwright.async_api import Page
 
 from mcp_browser.dom import references
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot, ElementQuery
+from mcp_browser.dom.models import DomChanges, ElementQuery
 from mcp_browser.dom.scripts import hook_script, page_script
 from mcp_browser.dom.service import DomService
 from mcp_browser.errors import InvalidArguments, NotFound, StaleElement
 from tests.dom.conftest import Show
+from tests.snapshot.hand import View
 from tests.support.in_page import in_page
 from tests.support.site import Site
-
-
-def named(snapshot: DomSnapshot, name: str) -> DomNode:
-    (node,) = [node for node in snapshot.nodes if node.name == name]
-    return node
-
-
-def index_of(snapshot: DomSnapshot, name: str) -> int:
-    index = named(snapshot, name).index
-    assert index is not None
-    return index
 
 
 async def test_secrets_are_masked_even_when_the_field_is_turned_into_text(show: Show, page: Page) -> None:
@@ -63,7 +53,7 @@ async def test_an_element_that_is_ready_soon_is_waited_for(
     show: Show, page: Page, body: str, change: str
 ) -> None:
     dom = await show(body)
-    index = index_of(await dom.snapshot(), "B")
+    index = View(await dom.snapshot()).index("B")
     await page.evaluate(f"void setTimeout(() => {{ {change} }}, 200)")
     assert (await dom.ready(index, for_="click")).x > 0
 
@@ -110,9 +100,9 @@ async def test_handles_and_indexes_are_bridged_both_ways(show: Show, page: Page)
         "</svg><iframe srcdoc='<button>In frame</button>'></iframe><script>"
         "h.attachShadow({mode: 'closed'}).innerHTML = '<button>Closed</button>'</script>"
     )
-    snapshot = await dom.snapshot()
+    view = View(await dom.snapshot())
     for name in ("Closed", "Vector", "In frame"):
-        index = index_of(snapshot, name)
+        index = view.index(name)
         assert await in_page(dom, index, "element => element.localName") in ("button", "a")
 
 
@@ -127,7 +117,7 @@ async def test_a_file_input_gets_files_by_their_paths_or_their_content(
         "<label>Files <input type=file id=f multiple></label>"
         "<script>seen = []; f.oninput = f.onchange = event => seen.push(event.type)</script>"
     )
-    await dom.set_files(index_of(await dom.snapshot(), "Files"), paths, by_content=by_content)
+    await dom.set_files(View(await dom.snapshot()).index("Files"), paths, by_content=by_content)
     read = "async file => [file.name, file.type, [...new Uint8Array(await file.arrayBuffer())]]"
     given = await page.evaluate(f"Promise.all([...f.files].map({read}))")
     assert [name for name, _, _ in given] == ["a.txt", "b.bin"]
@@ -168,7 +158,7 @@ async def test_a_value_is_set_so_that_frameworks_notice(show: Show, page: Page) 
         "i.addEventListener('input', () => { if (own.get.call(i) !== known) document.title = 'noticed' })"
         "</script>"
     )
-    await dom.call(index_of(await dom.snapshot(), "Day"), "setValue", "2031-05-06")
+    await dom.call(View(await dom.snapshot()).index("Day"), "setValue", "2031-05-06")
     assert await page.title() == "noticed"
 
 
@@ -192,8 +182,8 @@ async def test_boxes_of_frames_lie_where_they_are_seen(show: Show) -> None:
         "<div style='height:100px'></div>"
         "<iframe srcdoc='<button>Deep</button>' style='border:0;margin:0 0 0 50px'></iframe>"
     )
-    snapshot = await dom.snapshot()
-    (box,) = [box for box in await dom.boxes() if box.index == index_of(snapshot, "Deep")]
+    view = View(await dom.snapshot())
+    (box,) = [box for box in await dom.boxes() if box.index == view.index("Deep")]
     ready = await dom.ready(box.index, for_="click")
     assert box.x < ready.x < box.x + box.width
     assert box.y < ready.y < box.y + box.height
@@ -216,13 +206,13 @@ async def test_the_page_is_read_while_it_navigates(
     await show("<button>First</button>")
     await dom.snapshot()
     there = site.page("<button>Second</button>")
-    await asyncio.gather(page.goto(there), read_often(dom))
-    assert named(await dom.snapshot(), "Second").index
 
+    async def read_often() -> None:
+        for _ in range(5):
+            await dom.snapshot()
 
-async def read_often(dom: DomService) -> None:
-    for _ in range(5):
-        await dom.snapshot()
+    await asyncio.gather(page.goto(there), read_often())
+    assert View(await dom.snapshot()).offers("Second")
 
 
 async def test_the_number_of_a_world_that_is_another_documents_by_now_is_not_used(show: Show) -> None:
@@ -232,7 +222,7 @@ async def test_the_number_of_a_world_that_is_another_documents_by_now_is_not_use
     world = (await dom._frames.main()).world
     other = await send(world.session, "Page.createIsolatedWorld", frameId=world.frame_id, worldName="other")
     world._context = other["executionContextId"]
-    assert named(await dom.snapshot(), "Go").role == "button"
+    assert View(await dom.snapshot()).offers("Go")
 
 
 def test_no_comments_are_sent_to_pages() -> None:

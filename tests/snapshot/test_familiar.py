@@ -9,6 +9,7 @@ from tests.snapshot.hand import Hand, snapshot_of
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 GOODS = ("tea", "cups", "pots", "books", "gifts", "trays", "tins", "jars", "spoons")
+CURRENT = '[{Cups}] link "Cups" current → /cups'
 LINKS = "".join(f"<a href='/{name}'>{name.title()}</a>" for name in GOODS)
 
 
@@ -48,35 +49,28 @@ async def test_what_is_there_for_its_page_gets_an_index_and_a_line_of_its_own(ha
             await hand.click(indexes[name])
 
 
-async def test_a_link_that_goes_elsewhere_is_told_anew(hand: Hand) -> None:
-    other = LINKS.replace("/cups'", "/mugs'")
-    indexes, text = await go(hand, page(hand, "First", to=page(hand, "Second", nav=other)))
-    assert "→ /mugs" in text
-    assert f"[{indexes['Cups']}]" not in text
-    assert "Pots" not in text
+@pytest.mark.parametrize(
+    ("nav", "said", "unsaid"),
+    [
+        (LINKS.replace("/cups'", "/mugs'"), "→ /mugs", ("[{Cups}]", "Pots")),
+        (LINKS.replace("href='/cups'", "href='/cups' aria-current=page"), CURRENT, ("Pots",)),
+        (LINKS + "<b>Sale</b>", "Pots", ("as before", "[{Pots}]")),
+    ],
+    ids=["a link goes elsewhere", "a state differs", "another line"],
+)
+async def test_what_differs_in_the_navigation_is_told(
+    hand: Hand, nav: str, said: str, unsaid: tuple[str, ...]
+) -> None:
+    indexes, text = await go(hand, page(hand, "First", to=page(hand, "Second", nav=nav)))
+    assert said.format(**indexes) in text
+    assert not [words for words in unsaid if words.format(**indexes) in text]
 
 
-async def test_a_link_whose_state_differs_is_told_with_its_index(hand: Hand) -> None:
-    marked = LINKS.replace("<a href='/cups'", "<a aria-current=page href='/cups'")
-    indexes, text = await go(hand, page(hand, "First", to=page(hand, "Second", nav=marked)))
-    assert f'[{indexes["Cups"]}] link "Cups" current → /cups' in text
-    assert "Pots" not in text
-
-
-async def test_another_navigation_is_told_whole(hand: Hand) -> None:
-    indexes, text = await go(hand, page(hand, "First", to=page(hand, "Second", nav=LINKS + "<b>Sale</b>")))
-    assert "as before" not in text
-    assert f"[{indexes['Pots']}]" not in text
-    assert "Pots" in text
-
-
-async def test_a_look_at_the_page_tells_the_navigation_in_full(hand: Hand) -> None:
+async def test_a_look_tells_the_navigation_in_full_and_going_back_keeps_what_each_index_means(
+    hand: Hand,
+) -> None:
     indexes, _ = await go(hand, page(hand, "First", to=page(hand, "Second")))
     assert (await hand.look()).index("Pots") == indexes["Pots"]
-
-
-async def test_going_back_keeps_what_each_index_means(hand: Hand) -> None:
-    indexes, _ = await go(hand, page(hand, "First", to=page(hand, "Second")))
     await hand.do("go_back")
     view = await hand.look()
     assert view.index("Pots") == indexes["Pots"]

@@ -43,6 +43,8 @@ WAYS = {
     f" const second = new ResizeObserver(() => {{ {ARRIVE} }});"
     " box.append('x'); out.after(box); new ResizeObserver(() => second.observe(box)).observe(out)",
     "an observer of the view": f"new IntersectionObserver(() => {{ {ARRIVE} }}).observe(out)",
+    "a frame": "const f = document.createElement('iframe'); f.src = '/slow?s=0.6&text=arrived';"
+    " document.body.append(f)",
     "a picture that has been decoded": "const image = new Image();"
     f" image.src = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='; "
     f" image.onerror = image.onload = () => {{ {ARRIVE} }}",
@@ -72,10 +74,17 @@ async def test_what_a_new_page_does_at_its_beginning_is_told_with_it(hand: Hand,
     assert "arrived" in words_of(await hand.do("go_to_url", url=page))
 
 
-async def test_what_a_page_does_once_it_has_loaded_is_told_with_it(hand: Hand) -> None:
-    page = hand.site.page(
-        f"<p id=out>nothing</p><img src='/slow?s=0.15'><script>onload = () => {ARRIVE}</script>"
-    )
+@pytest.mark.parametrize(
+    ("body", "in_frame"),
+    [
+        (f"<img src='/slow?s=0.15'><script>onload = () => {ARRIVE}</script>", False),
+        (f"<script>setTimeout(() => fetch('/slow?s=0.2').then(() => {ARRIVE}), 40)</script>", True),
+    ],
+    ids=["once it has loaded", "by a timer in a frame"],
+)
+async def test_what_a_page_does_later_is_told_with_it(hand: Hand, body: str, in_frame: bool) -> None:
+    body = f"<p id=out>nothing</p>{body}"
+    page = hand.site.page(f"<iframe src='{hand.elsewhere(body)}'></iframe>" if in_frame else body)
     assert "arrived" in words_of(await hand.do("go_to_url", url=page))
 
 
@@ -85,21 +94,6 @@ async def test_a_page_whose_picture_never_comes_is_told_without_it(hand: Hand) -
         told = words_of(await hand.do("go_to_url", url=page))
     assert "Here" in told
     assert "nothing" in told
-
-
-async def test_the_timers_of_a_new_page_in_a_frame_are_awaited(hand: Hand) -> None:
-    script = f"<script>setTimeout(() => fetch('/slow?s=0.2').then(() => {ARRIVE}), 40)</script>"
-    inner = hand.site.page(f"<p id=out>nothing</p>{script}")
-    page = hand.site.page(f"<iframe src='{inner.replace(hand.site.url, hand.site.other)}'></iframe>")
-    assert "arrived" in words_of(await hand.do("go_to_url", url=page))
-
-
-async def test_a_frame_that_a_click_puts_in_is_awaited(hand: Hand) -> None:
-    view = await hand.show(
-        "<button onclick=\"const f = document.createElement('iframe'); f.src = '/slow?s=0.6&text=arrived';"
-        ' document.body.append(f)">Go</button>'
-    )
-    assert "arrived" in words_of(await hand.click(view.index("Go")))
 
 
 async def test_a_fetch_that_a_service_worker_answers_is_awaited(hand: Hand) -> None:

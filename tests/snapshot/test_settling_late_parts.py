@@ -143,8 +143,7 @@ async def test_messages_that_nothing_comes_of_are_not_waited_for(hand: Hand, loo
     script = f"const {{ port1, port2 }} = new MessageChannel(); {loop}"
     view = await hand.show(f"<button id=go>Go</button><p id=main></p><script>{script}</script>")
     await hand.tab.page.get_by_role("button", name="Go").click()
-    state = await hand.tab.dom.settle(limit=5)
-    assert state.quiet
+    assert (await hand.tab.dom.settle(limit=5)).waited < 4
     assert view.index("Go")
 
 

@@ -5,43 +5,49 @@ import pytest
 from tests.snapshot.hand import Hand
 
 BAR = "<i style='position: absolute; cursor: {}-resize; {}'></i>"
-PULLED = {
-    "right of Note": BAR.format("e", "right: -5px; top: 0; width: 10px; height: 100%"),
-    "left of Note": BAR.format("ew", "left: 0; top: 0; width: 10px; height: 100%"),
-    "top of Note": BAR.format("ns", "top: -5px; left: 0; width: 100%; height: 10px"),
-    "bottom right of Note": BAR.format("nwse", "right: -5px; bottom: -5px; width: 10px; height: 10px"),
-    "bottom left of Note": BAR.format("sw", "left: -5px; bottom: -5px; width: 10px; height: 10px"),
+BOX = "<div style='position: absolute; inset: 60px 300px auto 60px; height: 120px'>Note{}</div>"
+FLEX = "<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }</style>"
+PARTS = (
+    FLEX
+    + """<style>p { margin: 0 }</style>
+    <div><nav><h2>Folders</h2><p>Much</nav><i style="cursor: col-resize"></i><main>
+    <div style="flex-direction: column"><p>List</p><i style="cursor: row-resize"></i><p>Message</p></div>
+    </main></div>"""
+)
+BETWEEN = ["between Folders and List Message", "between List and Message"]
+HANDLES: dict[str, tuple[str, list[str]]] = {
+    **{
+        place: (BOX.format(BAR.format(cursor, style)), [place])
+        for place, cursor, style in (
+            ("right of Note", "e", "right: -5px; top: 0; width: 10px; height: 100%"),
+            ("left of Note", "ew", "left: 0; top: 0; width: 10px; height: 100%"),
+            ("top of Note", "ns", "top: -5px; left: 0; width: 100%; height: 10px"),
+            ("bottom right of Note", "nwse", "right: -5px; bottom: -5px; width: 10px; height: 10px"),
+            ("bottom left of Note", "sw", "left: -5px; bottom: -5px; width: 10px; height: 10px"),
+        )
+    },
+    "two parts of a page": (PARTS, BETWEEN),
+    "out of view": (f"<p style='height: 3000px'>{PARTS}", BETWEEN),
+    "covered": (f"<b style='position: fixed; inset: 0; background: #fff'>News</b>{PARTS}", BETWEEN),
+    "a long text is not quoted": (
+        FLEX
+        + """<div><nav aria-label=Chats>Ada: see you then<p>Bob: where were you yesterday?</nav>
+        <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>
+        <div><nav>Ada: see you then<p>Bob: where were you yesterday?</nav>
+        <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>""",
+        ["between Chats and Ada", ""],
+    ),
 }
 
 
-@pytest.mark.parametrize(("place", "bar"), PULLED.items(), ids=PULLED)
-async def test_a_handle_for_the_size_of_a_box_says_at_which_side_it_is(
-    hand: Hand, place: str, bar: str
-) -> None:
-    view = await hand.show(
-        f"<div style='position: absolute; inset: 60px 300px auto 60px; height: 120px'>Note{bar}</div>"
-    )
-    assert [line.states for line in view.of_role("clickable")] == [(f'hint="resize {place}"',)]
-
-
-@pytest.mark.parametrize(
-    "around",
-    ["", "<p style='height: 3000px'>", "<b style='position: fixed; inset: 0; background: #fff'>News</b>"],
-    ids=["seen", "out of view", "covered"],
-)
-async def test_a_bar_between_two_parts_of_a_page_says_between_which(hand: Hand, around: str) -> None:
-    view = await hand.show(
-        around
-        + """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }
-        p { margin: 0 }</style>
-        <div><nav><h2>Folders</h2><p>Much</nav><i style="cursor: col-resize"></i><main>
-        <div style="flex-direction: column"><p>List</p><i style="cursor: row-resize"></i><p>Message</p></div>
-        </main></div>"""
-    )
-    assert [line.states[:1] for line in view.of_role("clickable")] == [
-        ('hint="resize between Folders and List Message"',),
-        ('hint="resize between List and Message"',),
+@pytest.mark.parametrize(("page", "places"), HANDLES.values(), ids=HANDLES)
+async def test_a_handle_says_at_which_side_of_what_it_is(hand: Hand, page: str, places: list[str]) -> None:
+    view = await hand.show(page)
+    states = [
+        [state for state in line.states if not state.startswith("covered")]
+        for line in view.of_role("clickable")
     ]
+    assert states == [[f'hint="{" ".join(["resize", *place.split()])}"'] for place in places]
 
 
 SWATCHES = {
@@ -90,20 +96,6 @@ async def test_swatches_of_one_name_say_their_colours_and_other_buttons_say_none
     assert [line.states for line in view.all("Colour")] == [('hint="#ff0000"',), ('hint="#00ff00"',)]
     assert len(view.all("")) == 4
     assert not [line for line in view.all("") if "#" in str(line.states)]
-
-
-async def test_a_bar_beside_a_long_text_does_not_quote_it(hand: Hand) -> None:
-    view = await hand.show(
-        """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }</style>
-        <div><nav aria-label=Chats>Ada: see you then<p>Bob: where were you yesterday?</nav>
-        <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>
-        <div><nav>Ada: see you then<p>Bob: where were you yesterday?</nav>
-        <i style="cursor: col-resize"></i><main><h2>Ada</h2></main></div>"""
-    )
-    assert [line.states for line in view.of_role("clickable")] == [
-        ('hint="resize between Chats and Ada"',),
-        ('hint="resize"',),
-    ]
 
 
 async def test_the_colour_of_a_control_with_a_name_or_an_icon_is_no_hint(hand: Hand) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.dom import frames
+from mcp_browser.dom import reading
 from tests.snapshot.hand import Hand
 from tests.snapshot.trips import counting
 
@@ -33,7 +33,7 @@ async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(ha
 async def test_the_page_script_is_sent_once_into_each_frame_of_another_process(
     hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames, "EARLY_SECONDS", 60)
+    monkeypatch.setattr(reading, "EARLY_SECONDS", 60)
     inner = hand.site.page("<button>Inner</button>")
     others = f"<iframe src='{inner.replace(hand.site.url, hand.site.other)}'></iframe>" * 4
     await hand.show("<p>Before</p>")
