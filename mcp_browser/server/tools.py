@@ -222,7 +222,7 @@ class Tools:
             result = await (self._with_consent(call, act) if asks else act(None, None))
         return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
-    async def _with_consent(self, call: Call, act: Act[ActionResult]) -> ActionResult:
+    async def _with_consent(self, call: Call, act: Act) -> ActionResult:
         if not elicitation.is_modern(call.request):
 
             async def ask(question: str) -> bool | None:
