@@ -12,19 +12,14 @@ PRICE = DomNode(kind="text", name="12 €")
 
 
 def snapshot(*nodes: DomNode, y: int = 0, page_height: int = 500, **fields: Any) -> DomSnapshot:
-    scroll = Scroll(
-        x=0, y=y, viewport_width=1000, viewport_height=500, page_width=1000, page_height=page_height
-    )
+    view = {"viewport_width": 1000, "viewport_height": 500, "page_width": 1000}
+    scroll = Scroll(x=0, y=y, page_height=page_height, **view)
     return DomSnapshot(url="https://shop.example/", title="Shop", scroll=scroll, nodes=nodes, **fields)
 
 
 def test_a_snapshot_is_its_lines_indented_by_depth() -> None:
     inner = BUTTON.model_copy(update={"depth": 1, "is_new": True, "states": ("disabled",)})
     assert render_snapshot(snapshot(PRICE, inner)) == '12 €\n  *[7] button "Buy now" disabled'
-
-
-def test_an_empty_page_says_so() -> None:
-    assert render_snapshot(snapshot()) == "(The page shows nothing.)"
 
 
 def test_what_the_budget_left_out_is_counted_with_its_distance() -> None:
@@ -34,13 +29,19 @@ def test_what_the_budget_left_out_is_counted_with_its_distance() -> None:
     assert text.splitlines()[-1].startswith("… 1 more line below (2.5 screens)")
 
 
-def test_a_long_page_that_is_told_whole_says_how_much_lies_out_of_view() -> None:
-    assert "2.0 screens below" in render_snapshot(snapshot(PRICE, page_height=1500))
+WHOLE = {
+    "empty": ((), 500, "(The page shows nothing.)"),
+    "fits the view": ((PRICE,), 500, "12 €"),
+    "fits the view but for a sliver": ((PRICE,), 505, "12 €"),
+    "long": ((PRICE,), 1500, "12 €\n(2.0 screens below the view; everything is listed)"),
+}
 
 
-@pytest.mark.parametrize("page_height", [500, 505])
-def test_a_page_that_fits_the_view_but_for_a_sliver_says_nothing_of_it(page_height: int) -> None:
-    assert render_snapshot(snapshot(PRICE, page_height=page_height)) == "12 €"
+@pytest.mark.parametrize(("nodes", "page_height", "told"), WHOLE.values(), ids=WHOLE)
+def test_a_page_that_is_told_whole_says_how_much_lies_out_of_view(
+    nodes: tuple[DomNode, ...], page_height: int, told: str
+) -> None:
+    assert render_snapshot(snapshot(*nodes, page_height=page_height)) == told
 
 
 def test_what_came_and_went_is_marked_and_what_went_does_not_look_like_an_element() -> None:
@@ -56,14 +57,9 @@ def test_a_changed_line_tells_what_it_was() -> None:
 
 
 def test_elements_that_were_only_drawn_anew_take_one_line_together() -> None:
-    redrawn = tuple(
-        DomChange(
-            op="replaced",
-            node=BUTTON.model_copy(update={"index": new}),
-            before=BUTTON.model_copy(update={"index": old}),
-        )
-        for old, new in ((7, 20), (8, 21))
-    )
+    old, new = ([BUTTON.model_copy(update={"index": index}) for index in both] for both in ((7, 8), (20, 21)))
+    pairs = zip(new, old, strict=True)
+    redrawn = tuple(DomChange(op="replaced", node=node, before=before) for node, before in pairs)
     text = render_changes(DomChanges(changes=redrawn))
     assert text.count("\n") == 0
     assert "[7]→[20]" in text

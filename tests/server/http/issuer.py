@@ -7,7 +7,7 @@ import hmac
 import json
 import socket
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -28,6 +28,14 @@ METADATA = "/.well-known/oauth-authorization-server"
 OPENID = "/.well-known/openid-configuration"
 
 
+KINDS: dict[str, tuple[Callable[[], Any], str, Any]] = {
+    "RSA": (lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048), "RS256", RSAAlgorithm),
+    "EC": (lambda: ec.generate_private_key(ec.SECP256R1()), "ES256", ECAlgorithm),
+    "OKP": (ed25519.Ed25519PrivateKey.generate, "EdDSA", OKPAlgorithm),
+}
+"""How to make a key of each kind, what it signs by, and what writes it down."""
+
+
 def _base64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
@@ -38,7 +46,6 @@ class Issuer:
     def __init__(self, listener: socket.socket) -> None:
         self.listener = listener
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        self.keys: dict[str, Any] = {}
         self.requests: list[str] = []
         self.served_at = METADATA
         self.status = 200
@@ -49,59 +56,40 @@ class Issuer:
         self.rotate("first")
 
     def rotate(self, kid: str, kind: str = "RSA") -> None:
-        """Sign with a new key from now on, and forget the others."""
-        match kind:
-            case "EC":
-                key: Any = ec.generate_private_key(ec.SECP256R1())
-            case "OKP":
-                key = ed25519.Ed25519PrivateKey.generate()
-            case _:
-                key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        self.keys = {kid: key}
+        """Sign with a new key from now on, and forget the last one."""
+        make, self.algorithm, self._writer = KINDS[kind]
+        self.kid, self.key = kid, make()
 
     def claims(self, **changed: Any) -> dict[str, Any]:
         """The claims of a token that counts, with some of them changed, or left out where None."""
         now = int(time.time())
         claims = {
-            "iss": self.url,
-            "aud": AUDIENCE,
-            "sub": "alice",
-            "client_id": "assistant",
-            "scope": "browse other",
-            "iat": now,
-            "exp": now + 300,
+            **{"iss": self.url, "aud": AUDIENCE, "sub": "alice", "client_id": "assistant"},
+            **{"scope": "browse other", "iat": now, "exp": now + 300},
         }
         return {name: value for name, value in (claims | changed).items() if value is not None}
 
     def token(self, *, header: Any = None, **changed: Any) -> str:
         """A token, signed with the current key."""
-        kid, key = next(iter(self.keys.items()))
-        algorithm = {"RSAPrivateKey": "RS256", "ECPrivateKey": "ES256", "Ed25519PrivateKey": "EdDSA"}
-        named = next(name for kind, name in algorithm.items() if kind in type(key).__name__)
-        headers: dict[str, Any] = {"kid": kid, "typ": "at+jwt"} | (header or {})
-        return jwt.encode(self.claims(**changed), key, algorithm=named, headers=headers)
+        headers: dict[str, Any] = {"kid": self.kid, "typ": "at+jwt"} | (header or {})
+        return jwt.encode(self.claims(**changed), self.key, algorithm=self.algorithm, headers=headers)
 
     def confused_token(self) -> str:
         """A token whose HS256 secret is the issuer's public key, as everybody can make it."""
-        kid, key = next(iter(self.keys.items()))
-        secret = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        head = _base64(json.dumps({"alg": "HS256", "typ": "JWT", "kid": kid}).encode())
+        secret = self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        head = _base64(json.dumps({"alg": "HS256", "typ": "JWT", "kid": self.kid}).encode())
         body = _base64(json.dumps(self.claims()).encode())
         signature = hmac.new(secret, f"{head}.{body}".encode(), hashlib.sha256).digest()
         return f"{head}.{body}.{_base64(signature)}"
 
     def unsigned_token(self) -> str:
         """A token without a signature."""
-        return jwt.encode(self.claims(), "", algorithm="none", headers={"kid": next(iter(self.keys))})
+        return jwt.encode(self.claims(), "", algorithm="none", headers={"kid": self.kid})
 
     def jwks(self) -> list[object]:
         """The public keys as the issuer publishes them."""
-        found: list[object] = []
-        for kid, key in self.keys.items():
-            name = type(key).__name__
-            algorithm = RSAAlgorithm if "RSA" in name else ECAlgorithm if "EC" in name else OKPAlgorithm
-            found.append(algorithm.to_jwk(key.public_key(), as_dict=True) | {"kid": kid, "use": "sig"})
-        return found + self.more_keys
+        key = self._writer.to_jwk(self.key.public_key(), as_dict=True)
+        return [key | {"kid": self.kid, "use": "sig"}, *self.more_keys]
 
     async def answer(self, request: Request) -> Response:
         self.requests.append(request.url.path)

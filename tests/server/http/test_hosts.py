@@ -5,7 +5,7 @@ from pydantic import SecretStr, ValidationError
 
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.middleware import check_exposure
-from mcp_browser.server.http.middleware.hosts import KnownNames, split_host
+from mcp_browser.server.http.middleware.hosts import known_names, split_host
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve, Served
 
@@ -24,15 +24,15 @@ def test_a_host_header_is_a_name_or_number_and_a_port(value: str) -> None:
 
 def test_a_name_may_be_allowed_at_one_port_only() -> None:
     allowed = ("Browser.Example.com", "other.example:8443", "[fd00::5]")
-    names = KnownNames(AccessSettings(allowed_hosts=allowed, public_url="https://b.example/x"))
+    knows = known_names(AccessSettings(allowed_hosts=allowed, public_url="https://b.example/x"))
     known = "browser.example.com browser.example.com:1 other.example:8443 [FD00:0::5]:80 b.example"
     unknown = "other.example other.example:80 x.browser.example.com browser.example.com.evil.example"
-    assert all(names.knows(host, None) for host in known.split())
-    assert not any(names.knows(host, None) for host in unknown.split())
+    assert all(knows(host, None) for host in known.split())
+    assert not any(knows(host, None) for host in unknown.split())
 
 
 def test_the_number_that_a_connection_arrived_at_is_known() -> None:
-    known = KnownNames(AccessSettings()).knows
+    known = known_names(AccessSettings())
     assert known("192.168.1.5:8931", "192.168.1.5")
     assert not known("192.168.1.6:8931", "192.168.1.5")
 

@@ -7,6 +7,7 @@ the `Origin` header names the page, and after DNS rebinding the `Host` header st
 import ipaddress
 import re
 import socket
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
@@ -64,34 +65,29 @@ def own_origins(scope: Scope, settings: AccessSettings) -> set[Origin | None]:
     return own
 
 
-class KnownNames:
-    """The names by which clients may reach the server."""
+def known_names(settings: AccessSettings, listens_at: str = "") -> Callable[[str, str | None], bool]:
+    """Whether a `Host` header names this server, or the address at which the connection arrived.
 
-    def __init__(self, settings: AccessSettings, listens_at: str = "") -> None:
-        hosts = [*settings.allowed_hosts, urlsplit(settings.public_url or "").hostname or ""]
-        if listens_at not in {"0.0.0.0", "::", "[::]"}:
-            hosts.append(listens_at)
-        bracketed = (f"[{host}]" if host.count(":") > 1 and "[" not in host else host for host in hosts)
-        self._known = {
-            *((name, None) for name in (*THIS_MACHINE, socket.gethostname().lower())),
-            *map(split_host, bracketed),
-        }
+    A number in the header cannot come from DNS rebinding, so the server's own is always known.
+    """
+    hosts = [*settings.allowed_hosts, urlsplit(settings.public_url or "").hostname or ""]
+    if listens_at not in {"0.0.0.0", "::", "[::]"}:
+        hosts.append(listens_at)
+    bracketed = (f"[{host}]" if host.count(":") > 1 and "[" not in host else host for host in hosts)
+    here = ((name, None) for name in (*THIS_MACHINE, socket.gethostname().lower()))
+    known = {*here, *map(split_host, bracketed)}
 
-    def knows(self, host: str, reached_at: str | None) -> bool:
-        """Whether a `Host` header names this server, or the address at which the connection arrived.
-
-        A number in the header cannot come from DNS rebinding, so the server's own is always known.
-        """
+    def knows(host: str, reached_at: str | None) -> bool:
         split = split_host(host)
-        return split is not None and (
-            split[0] == reached_at or split in self._known or (split[0], None) in self._known
-        )
+        return split is not None and (split[0] == reached_at or split in known or (split[0], None) in known)
+
+    return knows
 
 
 def name_check(app: ASGIApp, settings: Settings, on_refusal: OnRefusal) -> ASGIApp:
     """ASGI middleware: admits requests by a known name, from a known page, without a token in the URL."""
     access = settings.access
-    names = KnownNames(access, settings.server.host)
+    knows = known_names(access, settings.server.host)
     origins = frozenset(origin.lower() for origin in access.allowed_origins)
 
     def wrong(scope: Scope) -> tuple[Reason, int, str] | None:
@@ -106,7 +102,7 @@ def name_check(app: ASGIApp, settings: Settings, on_refusal: OnRefusal) -> ASGIA
         if "content-length" in headers and "transfer-encoding" in headers:
             return "request", 400, "A request has a Content-Length or a Transfer-Encoding, not both."
         reached_at = scope["server"][0] if scope.get("server") else None
-        if not all(names.knows(host, reached_at) for host in named_hosts(headers)):
+        if not all(knows(host, reached_at) for host in named_hosts(headers)):
             return "host", 421, "This server does not go by that name; --allowed-hosts adds one."
         for origin in headers.getlist("origin"):
             there, own = Origin.of(origin), own_origins(scope, access)
