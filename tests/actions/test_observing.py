@@ -214,6 +214,7 @@ async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(
     await hand.fails("screenshot", InvalidArguments, full_page=True, index=1)
 
 
+@pytest.mark.fresh
 async def test_pictures_can_come_with_every_result_or_with_none(hand: Hand) -> None:
     with hand.under(screenshots={"screenshots": "always", "screenshot_max_side": 640}):
         for action in (hand.open(PAGE), hand.do("get_state")):
