@@ -62,6 +62,8 @@ class AnswerSchema:
 
     def _inlined(self, schema: Any, resolver: Any, inside: tuple[int, ...]) -> Any:
         """A schema with its references replaced by their definitions; a recursive one is only named."""
+        if isinstance(schema, list):
+            return [self._inlined(below, resolver, inside) for below in cast("list[Any]", schema)]
         if not isinstance(schema, dict):
             return schema
         self._parts += 1
@@ -76,12 +78,8 @@ class AnswerSchema:
             if key in _SCHEMAS_BY_NAME and isinstance(value, dict):
                 named = cast("Schema", value)
                 own[key] = {name: self._inlined(below, resolver, inside) for name, below in named.items()}
-            elif key in _DATA:
-                own[key] = value
-            elif isinstance(value, list):
-                own[key] = [self._inlined(below, resolver, inside) for below in cast("list[Any]", value)]
             else:
-                own[key] = self._inlined(value, resolver, inside)
+                own[key] = value if key in _DATA else self._inlined(value, resolver, inside)
         for key in _REFERENCES:
             if isinstance(part.get(key), str):
                 own = self._with_definition(part[key], own, resolver, inside)

@@ -27,7 +27,7 @@ def secrets_named(value: object) -> Iterator[str]:
             for part in cast("Sequence[object]", value):
                 yield from secrets_named(part)
         case _:
-            return
+            pass
 
 
 LONGEST_LINE = 100  # An expression that is longer is put on several lines, characters
@@ -127,9 +127,9 @@ class RecordedAction:
 
     `params` are its arguments, None if they do not fit the action; `code` adds its lines. `elements` are
     those that its arguments meant, before the action; `locators` find each alone, by argument, None if none
-    does. `tab` is the number of its tab, `opened` are those of the tabs it
-    opened, `downloads` the names of files it began to download; `url` is the page afterwards. `snapshot` is
-    the region of an assertion, as Playwright's Aria snapshot.
+    does. `tab` is the number of its tab, `opened` are those of the tabs it opened, `downloads` the names of
+    files it began to download; `url` is the page afterwards. `snapshot` is the region of an assertion, as
+    Playwright's Aria snapshot.
     """
 
     name: str

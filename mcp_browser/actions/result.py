@@ -23,10 +23,9 @@ FrozenT = TypeVar("FrozenT", bound=Frozen)
 
 
 class Attachment(BaseModel):
-    """A picture, or a file that was written.
+    """A picture, in `data`; or a file that was written.
 
-    A picture is in `data`. A file has a `uri` that the client can read, a `size` in bytes, and an absolute
-    `path` if the client is on the same machine.
+    It has a `uri` that the client can read, a `size` in bytes, and a `path` if both are on one machine.
     """
 
     model_config = ConfigDict(frozen=True)

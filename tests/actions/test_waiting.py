@@ -13,10 +13,7 @@ LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1
 
 
 async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -> None:
-    inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
-    frame = f"<iframe src='{inner}'></iframe>"
-    await hand.open(f"<p>All done</p>{LATER}<script>later(() => p.remove())</script>{frame}")
-    await hand.do("wait_for", text="Inside text")
+    await hand.open("<p>All done</p>" + LATER + "<script>later(() => p.remove())</script>")
     text = await hand.do("wait_for", text="all DONE", text_gone="Loading", timeout=20)
     assert text.startswith('Waited for the text "all DONE", the text "Loading" to be gone.')
     assert "All done" in text
@@ -49,6 +46,12 @@ async def test_waiting_goes_on_while_the_page_goes_from_one_address_to_the_next(
     await hand.do("open_tab")
     await hand.session.current_tab.page.goto(last, wait_until="commit")
     assert "The end" in await hand.do("wait_for", text="The end", text_gone="On the way")
+
+
+async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
+    inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
+    await hand.open(f"<iframe src='{inner}'></iframe>")
+    await hand.do("wait_for", text="Inside text")
 
 
 async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand) -> None:
