@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import anyio.to_thread
@@ -37,71 +36,6 @@ BITS_A_SECOND = 1_000_000
 can_be_written = importlib.util.find_spec("av") is not None
 
 
-class VideoWriter:
-    """Writes VP8 in WebM; each picture is shown until the next. Its methods block, and are thread-safe."""
-
-    def __init__(self, path: Path, *, size: tuple[int, int] | None = None) -> None:
-        """Create `path` with the first picture; `size` in pixels is by default that picture's."""
-        self._path = path
-        self._size = size
-        self._lock = threading.Lock()
-        self._output: Any = None
-        self._stream: Any = None
-        self._last: tuple[bytes, int] | None = None
-        self._closed = False
-
-    @property
-    def written(self) -> int:
-        """Bytes of the file so far; 0 without a picture."""
-        return self._path.stat().st_size if self._output is not None else 0
-
-    def add(self, picture: bytes, at: float) -> None:
-        """Add a picture, in any format, shown from `at` seconds on; another shape gets black bars."""
-        with self._lock:
-            if not self._closed:
-                self._add(picture, round(at * 1000))
-
-    def close(self, at: float) -> bool:
-        """End the video `at` seconds; False if it has no picture, and so no file."""
-        with self._lock:
-            self._closed = True
-            if self._last is None:
-                return False
-            # A picture lasts until the next one comes.
-            if round(at * 1000) > self._last[1]:
-                self._add(self._last[0], round(at * 1000))
-            self._output.mux(self._stream.encode(None))
-            self._output.close()
-            return True
-
-    def _add(self, picture: bytes, milliseconds: int) -> None:
-        # Imported late: they take long, and come with an extra.
-        import av  # noqa: PLC0415
-        from PIL import Image, ImageOps  # noqa: PLC0415
-
-        with Image.open(io.BytesIO(picture)) as opened:
-            image = opened.convert("RGB")
-        if self._output is None:
-            width, height = self._size or image.size
-            self._output = cast("Any", av).open(str(self._path), "w", format="webm")
-            options = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "crf": "12"}
-            self._stream = self._output.add_stream("libvpx", options=options)
-            # The encoder takes no odd sizes.
-            self._stream.width, self._stream.height = max(2, width & ~1), max(2, height & ~1)
-            self._stream.pix_fmt = "yuv420p"
-            self._stream.bit_rate = BITS_A_SECOND
-            self._stream.codec_context.time_base = MILLISECONDS
-        size = (self._stream.width, self._stream.height)
-        if image.size != size:
-            image = ImageOps.pad(image, size)
-        if self._last is not None:
-            milliseconds = max(milliseconds, self._last[1] + 1)
-        frame = cast("Any", av).VideoFrame.from_image(image)
-        frame.pts, frame.time_base = milliseconds, MILLISECONDS
-        self._output.mux(self._stream.encode(frame))
-        self._last = (picture, milliseconds)
-
-
 Kind = Literal["video", "trace"]
 
 FRAMES_A_SECOND = 10
@@ -113,7 +47,7 @@ HOW_TO_INSTALL = "Install the server with its extra `video`: uv tool install 'mc
 
 
 class _Video:
-    """A video of the session's current tab, and its file."""
+    """A video of the session's current tab, VP8 in WebM; each picture is shown until the next."""
 
     def __init__(
         self, session: "BrowserSession", file: PendingArtifact, *, size: tuple[int, int] | None, fps: int
@@ -121,10 +55,15 @@ class _Video:
         self._session = session
         self.file = file
         self._most = session.settings.recording.record_size * BYTES_A_MEGABYTE
-        self._writer = VideoWriter(file.path, size=size)
+        self._size = size
         self._fps = fps
         self._begun = time.monotonic()
         self._full = asyncio.Event()
+        self._lock = threading.Lock()  # Held by the thread that encodes
+        self._output: Any = None
+        self._stream: Any = None
+        self._last: tuple[bytes, int] | None = None  # A picture, and its time in milliseconds
+        self._closed = False
 
     async def follow(self) -> None:
         """Record until the video has reached its size limit."""
@@ -144,11 +83,14 @@ class _Video:
 
     async def finish(self) -> None:
         """End the video now, or after its first picture; raises NotActionable if there is none, OSError."""
-        if not self._writer.written:
+        if self._last is None:
             with anyio.move_on_after(FIRST_PICTURE_SECONDS):
                 await self._show(once=True)
-        if not await anyio.to_thread.run_sync(self._writer.close, time.monotonic() - self._begun):
+        if not await anyio.to_thread.run_sync(self._close, self._now()):
             raise NotActionable("Nothing was recorded: no page was shown.", hint="Open one with go_to_url.")
+
+    def _now(self) -> int:
+        return round((time.monotonic() - self._begun) * 1000)
 
     async def _show(self, *, once: bool = False) -> None:
         """Write the pictures of the current tab until it is gone, or only one."""
@@ -158,14 +100,59 @@ class _Video:
         with contextlib.suppress(ActionError):
             async with tab.screencast.watch() as frames:
                 async for frame in frames:
-                    await anyio.to_thread.run_sync(
-                        self._writer.add, frame.data, time.monotonic() - self._begun
-                    )
-                    if self._writer.written > self._most:
+                    await anyio.to_thread.run_sync(self._add, frame.data, self._now())
+                    if self.file.path.stat().st_size > self._most:
                         self._full.set()
                     if once:
                         return
                     await asyncio.sleep(1 / self._fps)
+
+    def _add(self, picture: bytes, milliseconds: int) -> None:
+        """Add a picture, shown from this time on; blocks."""
+        with self._lock:
+            if not self._closed:
+                self._encode(picture, milliseconds)
+
+    def _close(self, milliseconds: int) -> bool:
+        """End the file at this time; False if it has no picture. Blocks."""
+        with self._lock:
+            self._closed = True
+            if self._last is None:
+                return False
+            # A picture lasts until the next one comes.
+            if milliseconds > self._last[1]:
+                self._encode(self._last[0], milliseconds)
+            self._output.mux(self._stream.encode(None))
+            self._output.close()
+            return True
+
+    def _encode(self, picture: bytes, milliseconds: int) -> None:
+        """Encode a picture; the first one gives the size unless it is set, others get black bars."""
+        # Imported late: they take long, and come with an extra.
+        import av  # noqa: PLC0415
+        from PIL import Image, ImageOps  # noqa: PLC0415
+
+        with Image.open(io.BytesIO(picture)) as opened:
+            image = opened.convert("RGB")
+        if self._output is None:
+            width, height = self._size or image.size
+            self._output = cast("Any", av).open(str(self.file.path), "w", format="webm")
+            options = {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "crf": "12"}
+            self._stream = self._output.add_stream("libvpx", options=options)
+            # The encoder takes no odd sizes.
+            self._stream.width, self._stream.height = max(2, width & ~1), max(2, height & ~1)
+            self._stream.pix_fmt = "yuv420p"
+            self._stream.bit_rate = BITS_A_SECOND
+            self._stream.codec_context.time_base = MILLISECONDS
+        size = (self._stream.width, self._stream.height)
+        if image.size != size:
+            image = ImageOps.pad(image, size)
+        if self._last is not None:
+            milliseconds = max(milliseconds, self._last[1] + 1)
+        frame = cast("Any", av).VideoFrame.from_image(image)
+        frame.pts, frame.time_base = milliseconds, MILLISECONDS
+        self._output.mux(self._stream.encode(frame))
+        self._last = (picture, milliseconds)
 
 
 class _Trace:

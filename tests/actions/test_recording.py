@@ -34,11 +34,11 @@ async def until_recorded(session: BrowserSession, condition: Callable[[bytes], b
             if condition(frame.data):
                 break
     recording: Any = (await session.plugin(Recordings))._under_way["video"]
-    before = recording._writer._last
+    before = recording._last
     await session.current_tab.page.evaluate(
         "document.body.insertAdjacentHTML('beforeend', '<i style=color:#080>.</i>')"
     )
-    await until(lambda: recording._writer._last is not before)
+    await until(lambda: recording._last is not before)
 
 
 def is_colour(wanted: Colour) -> Callable[[bytes], bool]:
