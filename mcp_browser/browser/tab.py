@@ -81,10 +81,7 @@ class Tab(TabPage):
         await self.input.release_pending()
 
     async def await_pictures(self, limit: float) -> None:
-        """Wait until pictures and the like have loaded, `limit` seconds at most; a notice reports a timeout.
-
-        Raises DialogOpen, BrowserUnavailable: as `guarded` does.
-        """
+        """Wait until pictures and the like have loaded, `limit` seconds at most; raises as `guarded` does."""
         document = self.activity.document_number
         if self._incomplete == document:
             return
