@@ -98,7 +98,7 @@ class Identities:
             if answer["level"] != "none":
                 is_own = frame is main
                 if record.frame is not None:
-                    is_own = not is_own and urlsplit(record.frame)[:3] == urlsplit(answer["url"])[:3]
+                    is_own = not is_own and urlsplit(record.frame)[:3] == urlsplit(str(answer["url"]))[:3]
                 found.append((not is_own, LEVELS.index(answer["level"]), frame, answer))
         if not found:
             raise NotFound(f"Nothing on the page is like {record}.")
