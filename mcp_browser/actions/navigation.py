@@ -50,14 +50,14 @@ async def go_to_url(ctx: ActionContext, url: str, new_tab: bool = False) -> str:
 @navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "go_back"))
 async def go_back(ctx: ActionContext) -> str:
     """Go back in the tab's history."""
-    await ctx.tab.go(-1)
+    await ctx.tab.back()
     return "Went back."
 
 
 @navigation.action(effect="navigation", code=lambda code, _: code.call(code.page, "go_forward"))
 async def go_forward(ctx: ActionContext) -> str:
     """Go forward in the tab's history."""
-    await ctx.tab.go(1)
+    await ctx.tab.forward()
     return "Went forward."
 
 

@@ -134,7 +134,7 @@ class Element:
 
         Up to a few hundred characters are typed by keys, except those without a key; a line end presses none.
         A field that changes the text gets it key by key, as with `slowly`. Returns what the field holds then;
-        None if a dialog has opened or it is gone. Raises NotActionable; InvalidArguments: a picker's value.
+        None if a dialog has opened or it is gone. Raises NotActionable; InvalidArguments: not in its form.
         """
         try:
             ready = await self.ready("fill")
@@ -295,7 +295,7 @@ class Element:
         """Drag the element onto another one by the mouse, for pointer handlers and HTML5 drag and drop.
 
         If the two do not fit into the view together, the page is scrolled while the element is held. Offsets
-        are CSS pixels from the other's left and top; it may be the same. Raises InvalidArguments beyond it.
+        are CSS pixels from the other's left and top; it may be itself. Raises InvalidArguments outside it.
         """
         _at(await other.ready("hover"), offset_x, offset_y, other)
         start = await self.ready("drag")

@@ -162,8 +162,7 @@ class Input:
 
         A line end presses Enter. If the focus moves, the rest follows it, but into no other document, and
         into no secret field unless `meant` is one: where the text is to go, None for the focused element.
-        `breaks`: insert line ends, tabs, characters without keys and most of a long text. `slowly`: check
-        each.
+        `breaks`: insert line ends, tabs, what has no key, and most of a long text. `slowly`: check each key.
         """
         typed = Typed()
         done, in_vain = 0, False
@@ -231,10 +230,9 @@ class Input:
                 for modifier in reversed(down):
                     await self._tab.act(keyboard.up(modifier))
 
-    async def check_at(self, *point: float) -> None:
+    async def check_at(self, x: float, y: float) -> None:
         """Check what is at a point with the gate."""
         if (gate := self._services.gate) is not None:
-            x, y = point
             gate.check(await self._tab.ask(self._tab.dom.targets.at(x, y)))
 
     async def check_keys(self, *, enter: bool = False, letter: str = "") -> KeyPlace | None:

@@ -130,9 +130,10 @@ class TabPage:
 
     @property
     def dialog(self) -> DialogInfo | None:
-        if (open_now := self._dialog) is None:
+        dialog = self._dialog
+        if dialog is None:
             return None
-        return DialogInfo(kind=open_now.type, message=open_now.message, default_value=open_now.default_value)
+        return DialogInfo(kind=dialog.type, message=dialog.message, default_value=dialog.default_value)
 
     def why_held(self) -> ActionError:
         """The error for an action while the tab is held."""

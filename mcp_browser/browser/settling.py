@@ -77,10 +77,14 @@ class Observer:
 
     async def settle(self, scope: ActionScope, *, reads: bool = False) -> PageReading | None:
         """Wait as `observe` does; read the page only if it `reads`: otherwise another action follows."""
+        part, tab = None, self._tabs.current
         if scope.effect != "read":
             part = await self._settle_and_read(scope, reads=reads)
-        else:
-            part = await self._read_late_changes() if reads else None
+        elif reads and tab is not None and not tab.held and self._how != "none":
+            # What has changed since the page was last reported
+            part = await self._or_nothing(tab, tab.dom.changes)
+            if isinstance(part, DomChanges) and not part.changes and not part.omitted:
+                part = None
         if self._services.context is None:
             raise self._services.why_ended()
         tab = self.current_tab
@@ -242,16 +246,6 @@ class Observer:
                 break
         if self._services.downloads.saving:
             await self._services.downloads.wait(limit=deadline - time.monotonic())
-        return part
-
-    async def _read_late_changes(self) -> PageReading | None:
-        """What has changed since the page was last reported, if anything."""
-        tab = self._tabs.current
-        if tab is None or tab.held or self._how == "none":
-            return None
-        part = await self._or_nothing(tab, tab.dom.changes)
-        if isinstance(part, DomChanges) and not part.changes and not part.omitted:
-            return None
         return part
 
     async def _read_page(self, *, region: int | None, part: int) -> DomSnapshot:

@@ -81,10 +81,7 @@ class Tab(TabPage):
         await self.input.release_pending()
 
     async def await_pictures(self, limit: float) -> None:
-        """Wait until pictures and the like have loaded, `limit` seconds at most; a notice reports a timeout.
-
-        Raises DialogOpen, BrowserUnavailable: as `guarded` does.
-        """
+        """Wait until pictures and the like have loaded, `limit` seconds at most; raises as `guarded` does."""
         document = self.activity.document_number
         if self._incomplete == document:
             return
@@ -227,8 +224,15 @@ class Tab(TabPage):
             await self.activity.change(limit=deadline - time.monotonic())
         return Arrival(self.url, self.activity.status)
 
-    async def go(self, step: Literal[-1, 1]) -> Arrival:
-        """Go back or forward in the history. Raises as `goto` does; NavigationError beyond its ends."""
+    async def back(self) -> Arrival:
+        """Go back in the history. Raises as `goto` does; NavigationError before its first page."""
+        return await self._step(-1)
+
+    async def forward(self) -> Arrival:
+        """Go forward in the history. Raises as `goto` does; NavigationError after its last page."""
+        return await self._step(1)
+
+    async def _step(self, step: int) -> Arrival:
         where, end = ("back", "first") if step < 0 else ("forward", "last")
         there = self.url
         if (history := await self.control("Page.getNavigationHistory")) is not None:

@@ -114,10 +114,7 @@ class PageElements(PageReader):
         return WindowState.model_validate(await (await self._frames.main()).world.run("window"))
 
     async def in_page(self, index: int | None) -> tuple[CDPSession, str | None]:
-        """The CDP session of an element's frame and its object in the page's own world; or StaleElement.
-
-        For None, those are the session of the main frame, and no object.
-        """
+        """The CDP session of an element's frame (None: the main one), and its object in the page's world."""
         world, ref = await self._standing(index)
         if ref is None:
             return world.session, None

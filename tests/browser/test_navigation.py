@@ -95,8 +95,8 @@ async def test_going_back_and_forward_and_reloading(hand: Hand, site: Site) -> N
     first, second = site.page("One<img src=/hang>"), site.page("Two<img src=/hang>")
     await hand.open(first)
     await hand.open(second)
-    assert "One" in shown(await hand.do(lambda tab: tab.go(-1), effect="navigation"))
-    assert "Two" in shown(await hand.do(lambda tab: tab.go(1), effect="navigation"))
+    assert "One" in shown(await hand.do(lambda tab: tab.back(), effect="navigation"))
+    assert "Two" in shown(await hand.do(lambda tab: tab.forward(), effect="navigation"))
     assert "Two" in shown(await hand.do(lambda tab: tab.reload(), effect="navigation"))
 
 
@@ -105,19 +105,19 @@ async def test_going_back_within_a_document(hand: Hand, site: Site) -> None:
     await hand.open(url)
     await hand.do(lambda tab: tab.page.evaluate("location.hash = 'part'"))
     assert hand.tab.url == url + "#part"
-    await hand.do(lambda tab: tab.go(-1), effect="navigation")
+    await hand.do(lambda tab: tab.back(), effect="navigation")
     assert hand.tab.url == url
 
 
 async def test_there_is_nothing_before_the_first_page_and_after_the_last(hand: Hand, site: Site) -> None:
     tab = await hand.session.new_tab()
     await tab.goto(site.page("Only"))
-    await tab.go(-1)
+    await tab.back()
     with pytest.raises(NavigationError, match="no page to go back to"):
-        await tab.go(-1)
-    await tab.go(1)
+        await tab.back()
+    await tab.forward()
     with pytest.raises(NavigationError, match="no page to go forward to"):
-        await tab.go(1)
+        await tab.forward()
 
 
 async def test_a_path_opens_on_the_site_of_the_page(hand: Hand, site: Site) -> None:
