@@ -12,7 +12,8 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.sessions.sessions import Sessions
-from mcp_browser.settings import BrowserSettings, Settings
+from mcp_browser.settings import BrowserSettings, Settings, ToolSettings
+from tests.support.agents import text
 from tests.support.client import ERAS, Era, browsing
 from tests.support.remote import reached
 from tests.support.servers import server_of
@@ -112,10 +113,8 @@ async def test_a_person_is_led_to_the_view_and_hands_back_there(site: Site, era:
         await session.takeover.end("Paid.")
 
     working: list[asyncio.Task[None]] = []
-    settings = Settings(browser=BrowserSettings(headless=True, isolated=True))
-    settings = settings.model_copy(
-        update={"tools": settings.tools.model_copy(update={"tools": ("core", "person")})}
-    )
+    tools = ToolSettings(tools=("core", "person"))
+    settings = Settings(browser=BrowserSettings(headless=True, isolated=True), tools=tools)
     manager = BrowserManager(settings)
     controller = Controller(default_registry().only({"core"}), settings)
     person = PersonTools(controller, lambda _request, _session: "http://127.0.0.1:1/view#x")
@@ -125,10 +124,9 @@ async def test_a_person_is_led_to_the_view_and_hands_back_there(site: Site, era:
             page = site.page("<button onclick=\"document.body.append(' Thank you')\">Pay</button>")
             await client.call_tool("go_to_url", {"url": page})
             result = await client.call_tool("ask_person", {"reason": "Pay, please."})
-        text = "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
         assert links == ["http://127.0.0.1:1/view#x"]
-        assert "The user says that it is done. They say: Paid." in text
-        assert "Thank you" in text
+        assert "The user says that it is done. They say: Paid." in text(result)
+        assert "Thank you" in text(result)
     finally:
         await asyncio.gather(*working)
         await person.close()

@@ -3,20 +3,17 @@
 https://github.com/modelcontextprotocol/ext-apps, revision 2026-01-26 (SEP-1865).
 """
 
+import asyncio
 import base64
 import json
 import re
 import secrets
-import time
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import resources
 from typing import Any
 
-import anyio
 import mcp_types as types
 from mcp.server.apps import APP_MIME_TYPE
 from pydantic import Field, JsonValue
@@ -24,7 +21,7 @@ from pydantic import Field, JsonValue
 from mcp_browser import __version__
 from mcp_browser.actions.registry import ActionParams
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.browser.concurrency import Condition, begin
+from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import NotActionable, NotFound
@@ -36,7 +33,7 @@ from mcp_browser.server.tool_groups import SHOW_BROWSER, view_tools
 from mcp_browser.server.tools import call_result
 from mcp_browser.server.view.journal import Journal
 from mcp_browser.server.view.takeovers import Takeovers
-from mcp_browser.server.view.viewer import TransportClosed, Viewer, ViewTransport
+from mcp_browser.server.view.viewer import Viewer
 from mcp_browser.settings import Settings
 
 PAGE = resources.files("mcp_browser.server.view") / "page"
@@ -48,9 +45,7 @@ LONGEST_EXCHANGE = 200  # Messages
 
 POLL_SECONDS = 5.0  # How long a poll waits for something new; some clients make one call at a time
 SILENT_SECONDS = 30.0  # After which a page that polls no more has gone
-MOST_SAID = 500  # How many messages of the page wait; more are dropped
 LONGEST_NEWS = 150_000  # Characters of JSON in one answer, about; what is left comes in the next one
-MOST_NEWS = 2_000  # How many wait for the page; it has gone where it does not take them
 
 
 class ExchangeViewParams(ActionParams):
@@ -66,75 +61,39 @@ class ExchangeViewParams(ActionParams):
     picture: int | None = Field(default=None, description="answer with the picture after this call")
 
 
-class _PolledTransport(ViewTransport):
-    """Messages wait until the page polls; of frames the newest does."""
+class _PolledPage:
+    """A page that polls what its viewer has; where it has been silent for long, it has gone."""
 
-    def __init__(self) -> None:
-        self._to_viewer, self._from_page = anyio.create_memory_object_stream[str](MOST_SAID)
-        self._news: deque[dict[str, Any]] = deque()
-        self._frame: Frame | None = None
-        self._undrawn = 0
-        self._polls = 0
-        self._polled = time.monotonic()
-        self._changed = Condition()
-        self.closed = False
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self._silence = asyncio.get_running_loop().call_later(SILENT_SECONDS, viewer.end)
 
-    def put(self, message: str) -> None:
-        """Take a message of the page, as JSON."""
-        self._polled = time.monotonic()
-        with suppress(anyio.WouldBlock, anyio.ClosedResourceError):
-            self._to_viewer.send_nowait(message)
+    def heard(self) -> None:
+        """Note that it is there."""
+        self._silence.cancel()
+        self._silence = asyncio.get_running_loop().call_later(SILENT_SECONDS, self.viewer.end)
 
     async def poll(self, *, wait: bool) -> tuple[list[dict[str, Any]], Frame | None]:
         """Return the news that fit, and the newest frame; `wait` until there is something."""
+        viewer = self.viewer
         # A page that polls again has drawn the frames.
-        for _ in range(self._undrawn):
-            self.put('{"type": "drawn"}')
-        self._undrawn = 0
-        self._polls += 1
+        viewer.drawn()
+        self._silence.cancel()
         try:
-            if wait and not self._news and self._frame is None and not self.closed:
-                await self._changed.wait(POLL_SECONDS)
+            if wait and not viewer.news and not viewer.frames and viewer.ended is None:
+                await viewer.fresh.wait(POLL_SECONDS)
         finally:
-            self._polls -= 1
-            self._polled = time.monotonic()
+            self.heard()
         news: list[dict[str, Any]] = []
         room = LONGEST_NEWS
-        while self._news and room > 0:
-            news.append(self._news.popleft())
+        while viewer.news and room > 0:
+            news.append(viewer.news.popleft())
             room -= len(json.dumps(news[-1]))
-        frame, self._frame = self._frame, None
+        if viewer.ended is not None and viewer.ended[1]:
+            news.append({"type": "told", "text": viewer.ended[1]})
+        frame = viewer.frames[-1] if viewer.frames else None
+        viewer.frames.clear()
         return news, frame
-
-    def end(self) -> None:
-        """Take no more messages; a waiting poll returns, and the page counts as gone."""
-        self.closed = True
-        self._to_viewer.close()
-        self._changed.wake()
-
-    async def receive(self) -> str:
-        while True:
-            left = self._polled + SILENT_SECONDS - time.monotonic()
-            if self.closed or (left <= 0 and not self._polls):
-                raise TransportClosed
-            with suppress(anyio.EndOfStream), anyio.move_on_after(max(left, 1.0)):
-                return await self._from_page.receive()
-
-    async def send(self, message: dict[str, Any]) -> None:
-        if self.closed or len(self._news) >= MOST_NEWS:
-            raise TransportClosed
-        self._news.append(message)
-        self._changed.wake()
-
-    async def send_frame(self, frame: Frame) -> None:
-        self._frame = frame
-        self._undrawn += 1
-        self._changed.wake()
-
-    async def close(self, _code: int, reason: str) -> None:
-        """Say why it ends, then end it."""
-        self._news.append({"type": "told", "text": reason})
-        self.end()
 
 
 @dataclass(eq=False, slots=True)
@@ -143,7 +102,11 @@ class _Seat:
 
     principal: Principal
     session: BrowserSession
-    pages: dict[str, _PolledTransport] = field(default_factory=dict[str, _PolledTransport])
+    pages: dict[str, _PolledPage] = field(default_factory=dict[str, _PolledPage])
+
+    def visible(self) -> list[BrowserSession]:
+        """The sessions that its pages may show."""
+        return [] if self.session.closed else [self.session]
 
 
 class ViewApp(ResourceProvider):
@@ -206,45 +169,37 @@ class ViewApp(ResourceProvider):
             if (picture := self._journal.of(seat.session).picture(params.picture)) is None:
                 raise NotFound("There is no such picture any more.", hint="Choose another one.")
             return types.CallToolResult(content=[_jpeg(picture)])
-        transport = self._transport_of(seat, params.page, anew=params.anew)
+        page = self._page_of(seat, params.page, anew=params.anew)
         for message in params.messages:
-            transport.put(json.dumps(message))
+            page.viewer.take(json.dumps(message))
         if params.messages:
+            page.heard()
             return types.CallToolResult(content=[types.TextContent(text="[]")])
-        news, frame = await transport.poll(wait=params.wait)
+        news, frame = await page.poll(wait=params.wait)
         content: list[types.ContentBlock] = []
         if frame is not None:
             news.append({"type": "frame", "width": frame.width, "height": frame.height})
             content.append(_jpeg(frame.data))
         return types.CallToolResult(content=[types.TextContent(text=json.dumps(news)), *content])
 
-    def _transport_of(self, seat: _Seat, name: str, *, anew: bool) -> _PolledTransport:
-        """The connection to a page of the view: a new one where it wants one, or has not asked for long."""
-        transport = seat.pages.get(name)
-        if transport is not None and anew:
-            transport.end()
-        if transport is None or transport.closed:
-            seat.pages = {other: one for other, one in seat.pages.items() if not one.closed}
+    def _page_of(self, seat: _Seat, name: str, *, anew: bool) -> _PolledPage:
+        """An open page of the view: a new one where it wants one, or has not asked for long."""
+        page = seat.pages.get(name)
+        if page is not None and anew:
+            page.viewer.end()
+        if page is None or page.viewer.ended is not None:
+            seat.pages = {other: one for other, one in seat.pages.items() if one.viewer.ended is None}
             if len(seat.pages) >= MOST_PAGES:
                 raise NotActionable("Too many pages show this view.", hint="Close some of them.")
-            transport = seat.pages[name] = _PolledTransport()
-            begin(self._serve(seat, transport))
-        return transport
-
-    async def _serve(self, seat: _Seat, transport: _PolledTransport) -> None:
-        await transport.send({"type": "opened"})
-
-        def visible() -> list[BrowserSession]:
-            return [] if seat.session.closed else [seat.session]
-
-        try:
-            await self.viewer(transport, seat.principal, visible).serve()
-        finally:
-            transport.end()
+            viewer = self.viewer(seat.principal, seat.visible)
+            viewer.tell("opened")
+            begin(viewer.serve())
+            page = seat.pages[name] = _PolledPage(viewer)
+        return page
 
     def _leave(self, key: str) -> None:
-        for transport in self._seats.pop(key).pages.values():
-            transport.end()
+        for page in self._seats.pop(key).pages.values():
+            page.viewer.end()
 
     async def close(self) -> None:
         """Show nothing any more."""

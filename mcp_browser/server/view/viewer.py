@@ -1,15 +1,15 @@
-"""One open page of the view: sends the sessions, the calls and the live picture, and takes input."""
+"""One open page of the view: has the sessions, the calls and the live picture for it, and takes input."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import Field, TypeAdapter, ValidationError
-from starlette.websockets import WebSocketDisconnect as TransportClosed
 
 from mcp_browser.agent.recorder import PersonRecorder
 from mcp_browser.audit import name_of
@@ -39,15 +39,14 @@ from mcp_browser.text import cut
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5  # How often tabs, addresses and titles are compared with what was sent
-ADMISSION_SECONDS = 10.0  # How often it is checked whether the viewer's token still counts
 FRAMES_AHEAD = 2  # How many frames are on their way that the page has not drawn yet
 PATIENCE_SECONDS = 2.0  # How long a page may take to draw them until no more are asked of the browser
+MOST_NEWS = 2_000  # How many messages wait for the page; it has gone where it does not take them
 MOST_WAITING = 500  # How much of what a person does waits to be done; more is dropped
 LONGEST_TITLE = 200
 MOST_SHOWN = 100  # Steps of a recording
 
 NO_MESSAGE = 4400  # What came is no message of this protocol
-NOT_ADMITTED = 4401  # The viewer's token counts no more
 
 
 class Watch(ViewMessage):
@@ -81,38 +80,26 @@ Message = Watch | Drawn | Take | HandBack | Steer | Record | Input
 _MESSAGES: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
-class ViewTransport(Protocol):
-    """Connects a page to the server; each method but `close` raises `TransportClosed` once it has gone."""
-
-    async def receive(self) -> str:
-        """Return the next message of the page, as JSON; what is no text is empty."""
-        ...
-
-    async def send(self, message: dict[str, Any], /) -> None:
-        """Send the page a message."""
-
-    async def send_frame(self, frame: Frame, /) -> None:
-        """Send the page a frame; it answers once it has drawn it."""
-
-    async def close(self, code: int, reason: str, /) -> None:
-        """End it, as a WebSocket is ended."""
-
-    async def still_admitted(self) -> bool:
-        """Whether what has admitted the page still counts."""
-        return True
-
-
 @dataclass(eq=False)
 class Viewer:
-    """One open page of the view; `visible` gives the sessions that its person may see."""
+    """One open page of the view; `visible` gives the sessions that its person may see.
 
-    transport: ViewTransport
+    Whoever connects the page passes what it says to `take`, sends it `news` and `frames` as they come, which
+    `fresh` tells, and calls `end` once it has gone.
+    """
+
     principal: Principal
     visible: Callable[[], list[BrowserSession]]
     journal: Journal
     takeovers: Takeovers
+    news: deque[dict[str, Any]] = field(default_factory=deque[dict[str, Any]], init=False)
+    frames: deque[Frame] = field(default_factory=deque[Frame], init=False)
+    fresh: Condition = field(default_factory=Condition, init=False)
+    ended: tuple[int, str] | None = field(default=None, init=False)
+    """The code by which a WebSocket is closed, and why."""
 
     def __post_init__(self) -> None:
+        self._life = anyio.CancelScope()
         self._key = ""
         self._watched: BrowserSession | None = None
         self._sent: dict[str, Any] = {}
@@ -129,47 +116,61 @@ class Viewer:
         ](MOST_WAITING)
 
     async def serve(self) -> None:
-        """Serve until the page or the viewer's admission has gone."""
-
-        async def until_gone(work: Callable[[], Awaitable[None]]) -> None:
-            with suppress(TransportClosed):
-                await work()
-            tasks.cancel_scope.cancel()
-
+        """Serve until the end."""
         try:
-            async with anyio.create_task_group() as tasks:
-                for work in (self._listen, self._report, self._show, self._act, self._check):
-                    tasks.start_soon(until_gone, work)
+            with self._life:
+                async with anyio.create_task_group() as tasks:
+                    for work in (self._report, self._show, self._act):
+                        tasks.start_soon(work)
         finally:
+            self.end()
             if self._card is not None:
                 self._card.viewers -= 1
             self._watch(None)
             self.takeovers.left(self._key)
 
-    async def _listen(self) -> None:
-        while True:
-            try:
-                message = _MESSAGES.validate_json(await self.transport.receive())
-            except ValidationError:
-                await self.transport.close(NO_MESSAGE, "This is no message of the view: reload the page.")
-                return
-            match message:
-                case Watch():
-                    # A takeover belongs to the page and its principal.
-                    key = f"{self.principal.id} {message.viewer}"
-                    if key != self._key:
-                        self.takeovers.left(self._key)
-                        self._key = key
-                        self.takeovers.came(key)
-                    found = (one for one in self.visible() if name_of(one) == message.session)
-                    self._watch(next(found, None))
-                case Drawn():
-                    # Another frame may come.
-                    self._undrawn = max(0, self._undrawn - 1)
-                    self._drawn.wake()
-                case _:
-                    with suppress(anyio.WouldBlock):
-                        self._to_do.send_nowait(message)
+    def end(self, code: int = 0, reason: str = "") -> None:
+        """Serve the page no more, which has gone unless there is a reason."""
+        self.ended = self.ended or (code, reason)
+        self._life.cancel()
+        self.fresh.wake()
+
+    def tell(self, kind: str, **facts: Any) -> None:
+        """Have a message for the page."""
+        self.news.append({"type": kind, **facts})
+        self.fresh.wake()
+        if len(self.news) > MOST_NEWS:
+            self.end()
+
+    def drawn(self, frames: int = FRAMES_AHEAD) -> None:
+        """Note that the page has drawn frames: others may come."""
+        self._undrawn = max(0, self._undrawn - frames)
+        self._drawn.wake()
+
+    def take(self, text: str) -> None:
+        """Take a message of the page, as JSON; what is none ends it."""
+        if self.ended is not None:
+            return
+        try:
+            message = _MESSAGES.validate_json(text)
+        except ValidationError:
+            self.end(NO_MESSAGE, "This is no message of the view: reload the page.")
+            return
+        match message:
+            case Watch():
+                # A takeover belongs to the page and its principal.
+                key = f"{self.principal.id} {message.viewer}"
+                if key != self._key:
+                    self.takeovers.left(self._key)
+                    self._key = key
+                    self.takeovers.came(key)
+                found = (one for one in self.visible() if name_of(one) == message.session)
+                self._watch(next(found, None))
+            case Drawn():
+                self.drawn(1)
+            case _:
+                with suppress(anyio.WouldBlock):
+                    self._to_do.send_nowait(message)
 
     def _watch(self, session: BrowserSession | None) -> None:
         """Show another session, or none."""
@@ -194,7 +195,7 @@ class Viewer:
             sessions = self.visible()
             if self._watched is not None and self._watched not in sessions:
                 self._watch(None)
-            await self._send_if_new("sessions", {"sessions": [self._summary(one) for one in sessions]})
+            self._tell_if_new("sessions", [self._summary(one) for one in sessions])
             watched, card, recorder = self._watched, None, None
             if watched is not None:
                 await self.takeovers.follow(watched, self._key)
@@ -202,7 +203,7 @@ class Viewer:
                     # Nothing else asks for it between the calls.
                     await tab.refresh_title()
                 card, recorder = await watched.plugin(TaskCard), await watched.plugin(PersonRecorder)
-                await self._send_if_new("task", {"task": hide_in(card.as_json(), watched.hidden)})
+                self._tell_if_new("task", hide_in(card.as_json(), watched.hidden))
             if card is not self._card:
                 for one, by in ((self._card, -1), (card, 1)):
                     if one is not None:
@@ -211,19 +212,19 @@ class Viewer:
             if self._key:
                 # Before the page has asked for one, none is no end.
                 state = self._account(watched, recorder) if watched is not None else None
-                await self._send_if_new("session", {"session": state})
+                self._tell_if_new("session", state)
             if watched is not None and watched.tab_in_use is not self._shown:
                 self._showing.cancel()
             while self._calls and watched is self._watched:
                 number = next(iter(self._calls))
                 call = self._calls.pop(number)
-                await self.transport.send({"type": "call", "call": call.as_json()})
+                self.tell("call", call=call.as_json())
             await self._changed.wait(LOOK_SECONDS)
 
-    async def _send_if_new(self, kind: str, facts: dict[str, Any]) -> None:
-        if self._sent.get(kind) != facts:
+    def _tell_if_new(self, kind: str, facts: Any) -> None:
+        if kind not in self._sent or self._sent[kind] != facts:
             self._sent[kind] = facts
-            await self.transport.send({"type": kind, **facts})
+            self.tell(kind, **{kind: facts})
 
     def _summary(self, session: BrowserSession) -> dict[str, Any]:
         """The session's entry in the list."""
@@ -285,7 +286,7 @@ class Viewer:
                     try:
                         await self._send_frames(tab)
                     except ActionError as error:
-                        await self.transport.send({"type": "told", "text": str(error)})
+                        self.tell("told", text=str(error))
                         await anyio.sleep_forever()
                 await self._changed.wait(LOOK_SECONDS)
 
@@ -297,7 +298,8 @@ class Viewer:
             async with tab.screencast.watch() as frames:
                 async for frame in frames:
                     self._undrawn += 1
-                    await self.transport.send_frame(frame)
+                    self.frames.append(frame)
+                    self.fresh.wake()
                     with anyio.move_on_after(PATIENCE_SECONDS):
                         while self._undrawn >= FRAMES_AHEAD:
                             await self._drawn.wait()
@@ -326,10 +328,10 @@ class Viewer:
                         if self.takeovers.has(session, self._key):
                             await perform(message, session)
                 if self._complained and not (isinstance(message, Mouse) and message.event == "move"):
-                    await self._complain("")
+                    self._complain("")
             except ActionError as error:
                 # The hint is for the model.
-                await self._complain(hide(error.message, session.hidden))
+                self._complain(hide(error.message, session.hidden))
             except PlaywrightError as error:
                 logger.debug("Not done for a person: %s", error)
             self._changed.wake()
@@ -346,20 +348,14 @@ class Viewer:
                 places = ", ".join(file.place for file in files)
                 session.notice(f"A person has recorded what they did: {places}; replay_task does it again.")
                 contents = [{"name": name, "text": text} for name, _, text in recording.files()]
-                await self.transport.send({"type": "recorded", "files": contents})
+                self.tell("recorded", files=contents)
             case "text" | "value" | "visible" as what:
                 await recorder.check(None if recorder.checking == what else what)
 
-    async def _complain(self, text: str) -> None:
+    def _complain(self, text: str) -> None:
         """Say why something was not done; "" once that is past."""
         self._complained = bool(text)
-        await self.transport.send({"type": "told", "text": text})
-
-    async def _check(self) -> None:
-        """Close the socket once the viewer's token counts no more."""
-        while await self.transport.still_admitted():  # noqa: ASYNC110 - no event for it
-            await anyio.sleep(ADMISSION_SECONDS)
-        await self.transport.close(NOT_ADMITTED, "Your token counts no more: sign in again.")
+        self.tell("told", text=text)
 
 
 def _shown(tab: Tab | None, session: BrowserSession) -> dict[str, str]:

@@ -11,21 +11,22 @@ import sys
 import time
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
-from starlette.websockets import WebSocket
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_browser.audit import name_of
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import has_display
-from mcp_browser.browser.screencast import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.hosts import Origin
 from mcp_browser.server.elicitation import Context
@@ -43,6 +44,7 @@ from mcp_browser.server.principals import (
 )
 from mcp_browser.server.view.app import PAGE, ViewApp
 from mcp_browser.server.view.journal import Journal
+from mcp_browser.server.view.viewer import Viewer
 from mcp_browser.settings import AccessSettings
 
 LINK = "/link/"  # Where links are, below the view
@@ -50,6 +52,8 @@ COOKIE_SECONDS = 12 * 3600.0  # How long a cookie counts after its last use
 MOST_COOKIES = 1000
 MOST_LINKS = 1000
 SECRET_BYTES = 32
+ADMISSION_SECONDS = 10.0  # How often it is checked whether a viewer's token still counts
+NOT_ADMITTED = 4401  # The code of a socket whose viewer's token counts no more
 
 _ONLY = "mcp_browser.view.only"  # The key in a scope of the session that a link was made for; "" for all
 
@@ -307,33 +311,45 @@ class LiveView:
             refused = "Only the page of the view may connect here."
         else:
             await socket.accept()
-            sessions = partial(self._sessions_of, viewer, socket.scope)
-            await self.app.viewer(_SocketTransport(socket), viewer, sessions).serve()
+            await _connect(socket, self.app.viewer(viewer, partial(self._sessions_of, viewer, socket.scope)))
             return
         await socket.send_denial_response(_refused(refused))
 
 
-class _SocketTransport:
-    """Messages as JSON; a frame as the width and height of the view, 4 bytes each, and a JPEG."""
+async def _connect(socket: WebSocket, viewer: Viewer) -> None:
+    """Connect a page to its viewer, until one of them or what has admitted the page has gone.
 
-    def __init__(self, socket: WebSocket) -> None:
-        self._socket = socket
+    Messages are JSON; a frame is the width and height of the view, 4 bytes each, and a JPEG.
+    """
+    still_admitted: Callable[[], Awaitable[bool]] | None = socket.scope.get(STILL_ADMITTED)
 
-    async def receive(self) -> str:
-        try:
-            return await self._socket.receive_text()
-        except KeyError:
-            return ""
+    async def listen() -> None:
+        while True:
+            try:
+                viewer.take(await socket.receive_text())
+            except KeyError:
+                viewer.take("")  # It is no text.
+            except WebSocketDisconnect:
+                viewer.end()
+                return
 
-    async def send(self, message: dict[str, Any]) -> None:
-        await self._socket.send_json(message)
+    async def check() -> None:
+        while still_admitted is None or await still_admitted():  # noqa: ASYNC110 - no event for it
+            await anyio.sleep(ADMISSION_SECONDS)
+        viewer.end(NOT_ADMITTED, "Your token counts no more: sign in again.")
 
-    async def send_frame(self, frame: Frame) -> None:
-        await self._socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
-
-    async def close(self, code: int, reason: str) -> None:
-        await self._socket.close(code, reason)
-
-    async def still_admitted(self) -> bool:
-        check: Callable[[], Awaitable[bool]] | None = self._socket.scope.get(STILL_ADMITTED)
-        return check is None or await check()
+    async with anyio.create_task_group() as tasks:
+        for work in (viewer.serve, listen, check):
+            tasks.start_soon(work)
+        with suppress(WebSocketDisconnect):
+            while viewer.ended is None or viewer.news:
+                if viewer.news:
+                    await socket.send_json(viewer.news.popleft())
+                elif viewer.frames:
+                    frame = viewer.frames.popleft()
+                    await socket.send_bytes(struct.pack(">II", frame.width, frame.height) + frame.data)
+                else:
+                    await viewer.fresh.wait()
+            if viewer.ended[0]:
+                await socket.close(*viewer.ended)
+        tasks.cancel_scope.cancel()
