@@ -3,23 +3,19 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Page
 
 from mcp_browser.actions import default_registry
-from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.agent import AgentRun
-from mcp_browser.agent.control import NobodyWatches, Watcher
+from mcp_browser.agent.control import NobodyWatches
 from mcp_browser.agent.model_client import ModelClient
 from mcp_browser.agent.prompting.style import GuiStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.replay import Replay
-from mcp_browser.agent.secrets.store import Secrets
-from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
@@ -67,37 +63,34 @@ def fill(role: str, name: str, text: str) -> Speaker:
     return lambda messages: output(filling(messages, role, name, text))
 
 
-def make_agent(  # noqa: PLR0913 - the parts of a run
-    task: Task | str,
-    model: ChatModel | Sequence[Any],
-    session: BrowserSession,
-    *,
-    fallback: ChatModel | None = None,
-    judge: ChatModel | None = None,
-    secrets: Secrets | None = None,
-    folder: Path | None = None,
-    watcher: Watcher | None = None,
-    history: AgentHistory | None = None,
-    state: AgentState | None = None,
-    registry: Registry | None = None,
-    **settings: Any,
+def make_agent(
+    session: BrowserSession, model: ChatModel | list[Any], task: Task | str = "Do it.", **parts: Any
 ) -> AgentRun:
-    """An agent with a model, or with a script of one, whose judge then confirms what it claims."""
-    task = Task(text=task) if isinstance(task, str) else task
-    asked = ScriptedModel(list(model)) if isinstance(model, list) else model
-    judge = judge or (ScriptedModel([CONFIRMED]) if isinstance(model, list) and task.judge is None else None)
+    """An agent with a model, or with a script of one, whose judge then confirms what it claims.
+
+    `parts` are those of its task, its models and its run, and its settings.
+    """
+    given = Task.model_fields.keys() & parts.keys() - {"secrets"}
+    if not isinstance(parts.get("judge"), bool):
+        given -= {"judge"}
+    fields = {name: parts.pop(name) for name in given}
+    task = Task(text=task, **fields) if isinstance(task, str) else task
+    run = {name: parts.pop(name) for name in ("secrets", "watcher", "state") if name in parts}
+    folder, registry, history = (parts.pop(name, None) for name in ("folder", "registry", "history"))
+    fallback, judge = parts.pop("fallback", None), parts.pop("judge", None)
+    if isinstance(model, list):
+        model = ScriptedModel(model)
+        judge = judge or (ScriptedModel([CONFIRMED]) if task.judge is None else None)
     return AgentRun(
         history=history or AgentHistory(id="t", task=task),
         controller=Controller(registry or default_registry(), session.settings),
         session=session,
-        model_client=ModelClient(model=asked, fallback=fallback, first_wait=0.01),  # type: ignore[arg-type]
+        model_client=ModelClient(model=model, fallback=fallback, first_wait=0.01),
         style=StructuredStyle() if task.style == "structured" else GuiStyle(scale="thousandths"),
-        settings=AgentSettings.model_validate(settings),
+        settings=AgentSettings.model_validate(parts),
         judge_client=ModelClient(model=judge) if judge is not None else None,
-        secrets=secrets or Secrets(),
         folder=TaskFolder(folder) if folder else None,
-        watcher=watcher or NobodyWatches(),
-        state=state or AgentState(),
+        **run,
     )
 
 
@@ -113,25 +106,14 @@ class Stage:
         return self.session.current_tab.page
 
     def agent(
-        self,
-        model: ChatModel | Sequence[Any],
-        task: Task | str = "Do it.",
-        *,
-        page: str | None = None,
-        **parts: Any,
+        self, model: ChatModel | list[Any], task: Task | str = "Do it.", *, page: str = "", **parts: Any
     ) -> AgentRun:
-        """An agent for a task, which may be given in parts, on a `page` of the site."""
-        own = Task.model_fields.keys() & parts.keys() - {"secrets"}
-        if not isinstance(parts.get("judge"), bool):
-            own -= {"judge"}
-        fields = {name: parts.pop(name) for name in own}
-        if page is not None:
-            fields["start_url"] = self.site.page(page)
-        task = Task(text=task, **fields) if isinstance(task, str) else task
-        return make_agent(task, model, self.session, **parts)
+        """An agent whose first page is this one of the site."""
+        start = {"start_url": self.site.page(page)} if page else {}
+        return make_agent(self.session, model, task, **start, **parts)
 
     async def run(
-        self, model: ChatModel | Sequence[Any], task: Task | str = "Do it.", **parts: Any
+        self, model: ChatModel | list[Any], task: Task | str = "Do it.", **parts: Any
     ) -> tuple[AgentRun, TaskOutcome]:
         """An agent that has worked, and what it has come to."""
         agent = self.agent(model, task, **parts)

@@ -78,13 +78,6 @@ async def test_a_step_that_takes_too_long_tells_what_it_has_done(stage: Stage) -
     assert "The step failed: The step took longer than 3 s" in told(agent, 1)
 
 
-async def test_what_the_judge_uses_is_counted(stage: Stage) -> None:
-    agent, outcome = await stage.run([done("None."), CONFIRMED], page=COUNTER, judge=True)
-    assert outcome.succeeded
-    assert outcome.usage.requests == 2
-    assert outcome.usage == agent.history.usage
-
-
 async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step(stage: Stage) -> None:
     _, outcome = await stage.run(
         [done("None."), Silent()], page=COUNTER, judge=True, budget=Budget(steps=1), step_timeout=2

@@ -56,7 +56,7 @@ async def act(
     stage: Stage, start: str, name: str, arguments: dict[str, Any], secrets: Secrets | None = None
 ) -> ActionRecord:
     """What an agent records of one action on a page that has just been opened; its index may be a name."""
-    agent = stage.agent([done()], secrets=secrets)
+    agent = stage.agent([done()], secrets=secrets or Secrets())
     await agent.executor.open(start)
     if "index" in arguments:
         found = await stage.session.current_tab.dom.find(ElementQuery(name=arguments["index"]), limit=1)

@@ -1,4 +1,4 @@
-"""Keys go where they were meant, or nowhere, whatever the page does with its focus and document meanwhile."""
+"""Keys and presses go where they were meant, or nowhere, whatever the page does and moves meanwhile."""
 
 from typing import Any, cast
 
@@ -151,15 +151,6 @@ async def type_past_the_password(victim: Victim, way: Way = TYPING[0], *, chosen
         assert '"abc"' not in text.splitlines()[0]
 
 
-@moments
-async def test_no_text_goes_into_a_password_field_under_a_policy_either(
-    under: Make, site: Site, heard: Heard, moment: str
-) -> None:
-    victim = under(DENY_PAY)
-    await victim.open(site.page(moving(heard, moment, "#pw") + FIELDS))
-    await type_past_the_password(victim, chosen=moment == "each event")
-
-
 @typing
 async def test_a_text_goes_into_the_field_that_keeps_the_focus(
     victim: Victim, site: Site, heard: Heard, way: Way
@@ -241,10 +232,12 @@ async def test_no_text_goes_into_a_password_field_of_a_document_written_while_it
 
 
 @moments
-async def test_no_text_goes_into_a_password_field_of_a_document_written_before_it_is_typed(
-    victim: Victim, site: Site, heard: Heard, moment: str
+@pytest.mark.parametrize("rules", [DENY_PAY, ""], ids=["under a policy", "in a document written anew"])
+async def test_no_text_goes_into_a_password_field_under_a_policy_or_of_a_document_written_before(
+    under: Make, site: Site, heard: Heard, moment: str, rules: str
 ) -> None:
-    await victim.open(site.page(written(moving(heard, moment, "#pw") + FIELDS)))
+    victim, attack = under(rules), moving(heard, moment, "#pw") + FIELDS
+    await victim.open(site.page(attack if rules else written(attack)))
     await type_past_the_password(victim, chosen=moment == "each event")
 
 
@@ -283,3 +276,31 @@ async def test_a_secret_stays_in_its_document_whatever_the_page_writes_and_moves
         await type_secret(session, site.page(f"{attack}<input aria-label=Word id=word>{frame}"), way)
     assert inner.whats == []
     assert VALUE not in "".join(heard.whats)
+
+
+MOVES = ("pointermove", "mousemove", "pointerdown", "mousedown", "pointerup", "mouseup", "focusin")
+PRESSES = ("click_element", "click_element by force", "mouse_click", "browser_action", "hover_element")
+
+
+@pytest.mark.parametrize("way", few(PRESSES, PRESSES[:1]))
+@pytest.mark.parametrize("moment", few(MOVES, ["mousemove"]))
+async def test_what_a_page_moves_under_the_mouse_is_not_pressed_where_a_policy_denies_it(
+    under: Make, site: Site, heard: Heard, moment: str, way: str
+) -> None:
+    victim = under(DENY_PAY)
+    attack = kit(heard, reparent={"on": [moment], "what": "#go"}, log=["mousedown", "click"])
+    # What comes next takes the place of what is moved to the end.
+    body = f"{attack}<div><button id=go>Next</button></div><div><button id=pay>Pay</button></div>"
+    body += "<style>body { margin: 0 } div:empty { display: none } button { width: 120px }</style>"
+    await victim.open(site.page(body))
+    point = "20,10@1280x720"
+    match way.split(maxsplit=1)[0]:
+        case "mouse_click":
+            await victim.call("mouse_click", at=point)
+        case "browser_action":
+            await victim.call("browser_action", action="click", coordinate=point)
+        case name:
+            forced = {"force": True} if "force" in way else {}
+            await victim.call(name, index=victim.index("Next"), **forced)
+    await settled(victim, heard)
+    assert "click trusted pay" not in heard.whats, heard.whats
