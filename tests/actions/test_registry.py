@@ -2,7 +2,6 @@
 
 import importlib
 import sys
-import threading
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -88,21 +87,29 @@ async def test_a_parameter_model_is_found_by_annotation_and_the_docstring_descri
     assert await run(registry, "greet", {"name": "x"}) == "the session x"
 
 
-async def test_a_function_may_be_sync_and_return_nothing_but_no_other_thing() -> None:
+async def test_a_sync_function_runs_in_a_thread() -> None:
+    import threading  # noqa: PLC0415 - only here
+
     registry = Registry()
 
     @registry.action("Tell the thread.")
     def which() -> str:
         return threading.current_thread().name
 
+    assert await run(registry, "which", {}) != threading.current_thread().name
+
+
+async def test_an_action_that_returns_nothing_says_that_it_is_done() -> None:
+    registry = Registry()
+
     @registry.action("Do nothing.")
-    async def idle() -> None: ...
+    async def idle() -> None:
+        return None
 
     @registry.action("Return the wrong thing.")
     async def wrong() -> Any:
         return 5
 
-    assert await run(registry, "which", {}) != threading.current_thread().name
     assert await run(registry, "idle", {}) == "idle is done."
     with pytest.raises(TypeError, match="returned int"):
         await run(registry, "wrong", {})

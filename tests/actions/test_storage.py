@@ -86,12 +86,15 @@ async def test_wrong_arguments_are_refused(shop: Hand) -> None:
         await shop.fails(action, InvalidArguments, **arguments)
 
 
-async def test_storage_is_listed_without_secrets_set_removed_and_cleared(shop: Hand) -> None:
+async def test_storage_is_listed_without_secrets(shop: Hand) -> None:
     assert 'access_token: [redacted]\ncart: {"books": 2}' in await shop.do("get_storage")
     assert "step: 3" in await shop.do("get_storage", area="session")
     assert '{"books": 2}' in await shop.do("get_storage", key="cart")
     assert "tok1234567" not in await shop.do("get_storage", key="access_token")
     assert "Keys: " in await shop.fails("get_storage", NotFound, key="none")
+
+
+async def test_items_are_set_removed_and_cleared(shop: Hand) -> None:
     told = await shop.do("set_storage", items={"note": "hello", "cart": None})
     assert told.startswith("Local storage: set note; removed cart.")
     assert await shop.js("Object.keys(localStorage).sort().join()") == "access_token,note"

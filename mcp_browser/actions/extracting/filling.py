@@ -123,10 +123,6 @@ def plain_schema(schema: Any) -> Schema:
     return {**given, "type": kind} if kind else given
 
 
-class _Unfit(Exception):
-    """A value does not fit the schema; the message says why."""
-
-
 class Filled:
     """The data for a schema, by paths such as `products[].price`.
 
@@ -153,12 +149,12 @@ class Filled:
 
     def _of_page(self, schema: Schema, labels: Thing) -> list[tuple[str, Thing]]:
         """Single things and where they stand: data, labels, then weak sources with most of the properties."""
-        likely = len(_properties(schema)) > 1
         singles = [one for one in self._sources if len(one.things) == 1]
-        weak = [one for one in singles if one.weak and likely and _share(schema, one) > LEAST_SHARE]
-        strong = [one for one in singles if not one.weak]
-        first, last = ([(one.where, one.things[0]) for one in these] for these in (strong, weak))
-        return [*first, ("label", labels), *last]
+        said = [*((one.where, one.things[0]) for one in singles if not one.weak), ("label", labels)]
+        if len(_properties(schema)) > 1:
+            likely = (one for one in singles if one.weak and _share(schema, one) > LEAST_SHARE)
+            said += ((one.where, one.things[0]) for one in likely)
+        return said
 
     def _fill_object(
         self, schema: Schema, said: Sequence[tuple[str, Thing]], path: str = ""
@@ -213,14 +209,13 @@ class Filled:
         why = "nothing of this name"
         fitting: dict[str, Any] = {}
         for value in values:
-            try:
-                if schema.get("type") == "object":
-                    one = self._fill_object(schema, [(where, _thing(entries(value)))], path) or None
-                else:
-                    one = _converted(schema, value)
-                fitting.setdefault(repr(one), one)
-            except _Unfit as error:
-                why = f"{where} {error}"
+            if schema.get("type") == "object":
+                one = self._fill_object(schema, [(where, _thing(entries(value)))], path) or None
+            elif (one := _converted(schema, value)) is None:
+                text = shown(value)
+                why = f"{where} says {quoted(text, 60)}, which does not fit" if text else f"{where} is empty"
+                continue
+            fitting.setdefault(repr(one), one)
         if len(fitting) == 1:
             return next(iter(fitting.values()))
         if fitting:
@@ -267,7 +262,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _converted(schema: Schema, value: Any) -> Any:
-    """A value in the type and format of the schema; raises _Unfit."""
+    """A value in the type and format of the schema; None if it does not fit."""
     kind, form, text = schema.get("type"), schema.get("format"), shown(value)
     element = value if isinstance(value, Element) else None
     if kind in ("number", "integer"):
@@ -286,7 +281,7 @@ def _converted(schema: Schema, value: Any) -> Any:
         if isinstance(option, str) and isinstance(plain, str) and _plain(option) == _plain(plain):
             plain = option
     if plain in (None, "") or not validator_for(schema)(schema, registry=Registry()).is_valid(plain):
-        raise _Unfit(f"says {quoted(text, 60)}, which does not fit" if text else "is empty")
+        return None
     return plain
 
 
