@@ -73,9 +73,7 @@ async def test_a_file_that_is_not_whole_cannot_be_found_until_it_is(kept: Kept) 
     pending.path.write_bytes(b"whole")
     assert kept.artifacts.complete(pending).uri == pending.uri
     assert kept.artifacts.find(pending.uri).size == 5
-
-
-async def test_a_file_that_was_given_up_leaves_nothing(kept: Kept) -> None:
+    # One that was given up leaves nothing.
     pending = kept.artifacts.reserve("big.bin")
     kept.artifacts.abandon(pending)
     assert not pending.path.exists()

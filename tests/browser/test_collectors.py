@@ -37,13 +37,15 @@ async def test_errors_are_counted_and_what_could_not_be_loaded_is_reported_with_
     assert told == f'Console: 3 errors: "no stock" (2 times); "410 (Gone) for {site.url}/status/410"'
 
 
-async def test_a_missing_icon_is_no_complaint(hand: Hand, site: Site) -> None:
+async def test_a_missing_icon_and_the_status_of_the_page_are_no_complaints(hand: Hand, site: Site) -> None:
     icon = site.publish(b"", path="/favicon.ico", status=404)
     try:
         told = await _complaints(hand, site, f"<script src={icon}></script><script src=/status/404></script>")
     finally:
         del site.pages["/favicon.ico"]
     assert told == f'Console: 1 error: "404 (Not Found) for {site.url}/status/404"'
+    seen = await hand.open(f"{site.url}/status/404")
+    assert not [notice for notice in seen.notices if notice.startswith("Console")]
 
 
 async def test_what_failed_elsewhere_is_counted_and_nothing_is_repeated(hand: Hand, site: Site) -> None:
@@ -58,11 +60,6 @@ async def test_what_failed_elsewhere_is_counted_and_nothing_is_repeated(hand: Ha
     assert await _complaints(hand, site, f"{body}<script>a.b</script>", count=13) == (
         'Console: 1 error: "Uncaught ReferenceError: a is not defined"'
     )
-
-
-async def test_the_status_of_the_page_itself_is_no_complaint(hand: Hand, site: Site) -> None:
-    seen = await hand.open(f"{site.url}/status/404")
-    assert not [notice for notice in seen.notices if notice.startswith("Console")]
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
     assert turns.running == len(turns._queue) == 0
 
 
-async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
+async def test_one_owner_leaves_a_quarter_of_the_turns_to_others_but_a_crowd() -> None:
     turns = FairSemaphore(4)
     greedy = [asyncio.create_task(turns.take("greedy")) for _ in range(6)]
     await _settle()
@@ -49,13 +49,10 @@ async def test_one_owner_leaves_a_quarter_of_the_turns_to_others() -> None:
             task.cancel()
     await _settle()
     assert len(turns._queue) == 0
-
-
-async def test_a_crowd_may_have_all_turns() -> None:
-    turns = FairSemaphore(4, crowds={"anonymous"})
+    crowded = FairSemaphore(4, crowds={"anonymous"})
     for _ in range(4):
-        await asyncio.wait_for(turns.take("anonymous"), 1)
-    assert turns.running == 4
+        await asyncio.wait_for(crowded.take("anonymous"), 1)
+    assert crowded.running == 4
 
 
 async def test_who_gives_up_waiting_leaves_no_trace() -> None:

@@ -49,8 +49,6 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     paths = [take_free_path(tmp_path, "a.tar.gz") for _ in range(3)]
     assert [path.name for path in paths] == ["a.tar.gz", "a-2.tar.gz", "a-3.tar.gz"]
     assert all(path.exists() for path in paths)
-
-
-def test_a_link_in_the_folder_is_not_followed_but_numbered(tmp_path: Path) -> None:
+    # A link counts, and is not followed.
     (tmp_path / "a.txt").symlink_to(tmp_path / "elsewhere.txt")
     assert take_free_path(tmp_path, "a.txt").name == "a-2.txt"

@@ -139,9 +139,6 @@ def test_the_executable_of_the_settings_wins_over_everything(tmp_path: Path) -> 
     choice = find_browser(BrowserSettings(executable=executable, channel="chrome-beta"))
     assert (choice.executable, choice.origin) == (executable, "setting")
     assert browser_version(choice) == "Browser 1.2.3"
-
-
-def test_an_executable_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(BrowserNotFound, match="nowhere"):
         find_browser(BrowserSettings(executable=tmp_path / "nowhere"))
 
@@ -236,19 +233,11 @@ def test_the_credentials_are_taken_out_of_a_proxys_address(address: str, options
     assert launch_options(find_browser(settings), settings=settings)["proxy"] == options
 
 
-def test_what_pages_can_tell_about_the_browser_is_as_the_settings_say() -> None:
-    settings = BrowserSettings(
-        viewport=Viewport(width=800, height=600),
-        device_scale=2,
-        locale="de-DE",
-        timezone="Europe/Berlin",
-        user_agent="x",
-    )
+def test_what_no_setting_names_is_left_to_the_browser() -> None:
+    view = {"width": 800, "height": 600}
+    settings = BrowserSettings(viewport=Viewport(**view), device_scale=2)
     assert context_options(settings) == {
-        "viewport": {"width": 800, "height": 600},
+        "viewport": view,
         "accept_downloads": True,
         "device_scale_factor": 2,
-        "locale": "de-DE",
-        "timezone_id": "Europe/Berlin",
-        "user_agent": "x",
     }

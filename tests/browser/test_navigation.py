@@ -98,15 +98,11 @@ async def test_going_back_and_forward_and_reloading(hand: Hand, site: Site) -> N
     assert "One" in shown(await hand.do(lambda tab: tab.back(), effect="navigation"))
     assert "Two" in shown(await hand.do(lambda tab: tab.forward(), effect="navigation"))
     assert "Two" in shown(await hand.do(lambda tab: tab.reload(), effect="navigation"))
-
-
-async def test_going_back_within_a_document(hand: Hand, site: Site) -> None:
-    url = site.page("Base")
-    await hand.open(url)
+    # Within a document, too.
     await hand.do(lambda tab: tab.page.evaluate("location.hash = 'part'"))
-    assert hand.tab.url == url + "#part"
+    assert hand.tab.url == f"{second}#part"
     await hand.do(lambda tab: tab.back(), effect="navigation")
-    assert hand.tab.url == url
+    assert hand.tab.url == second
 
 
 async def test_there_is_nothing_before_the_first_page_and_after_the_last(hand: Hand, site: Site) -> None:
@@ -120,16 +116,13 @@ async def test_there_is_nothing_before_the_first_page_and_after_the_last(hand: H
         await tab.forward()
 
 
-async def test_a_path_opens_on_the_site_of_the_page(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("Base"))
-    assert "Status 200" in shown(await hand.open("/status/200"))
-
-
 async def test_a_page_that_sends_elsewhere_while_it_loads_is_followed(hand: Hand, site: Site) -> None:
     there = site.page("Arrived")
     told = await hand.open(site.page(f"<script>location.href = '{there}'</script>"))
     assert told.url == there
     assert "Arrived" in shown(told)
+    # A path opens on the site of the page.
+    assert "Status 200" in shown(await hand.open("/status/200"))
 
 
 async def test_no_click_leads_to_a_file_of_this_machine(hand: Hand, site: Site) -> None:

@@ -59,6 +59,16 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
         holder = profile_holder(tmp_path)
         assert holder is not None
         assert holder.alive
+        async with browsing(profile=tmp_path, profile_in_use="temporary") as other:
+            told = await other.open(site.page("Second"))
+            assert any("temporary profile" in notice for notice in told.notices)
+            assert "Second" in shown(told)
+        # A second session of the same manager may have a clean context only.
+        session = await first.manager.open_session(isolated=False)
+        with pytest.raises(BrowserUnavailable, match="isolated session"):
+            await session.ensure_open()
+        clean = Hand(await first.manager.open_session(isolated=True))
+        assert "Second" in shown(await clean.open(site.page("Second")))
         async with browsing(profile=tmp_path, profile_in_use="error") as second:
             with pytest.raises(ProfileInUse) as refusal:
                 await second.session.ensure_open()
@@ -67,29 +77,6 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
             await first.manager.close()
             assert "Second" in shown(await second.open(site.page("Second")))
     assert profile_holder(tmp_path) is None
-
-
-async def test_a_second_manager_may_take_a_temporary_profile_and_says_so(site: Site, tmp_path: Path) -> None:
-    async with (
-        browsing(profile=tmp_path) as first,
-        browsing(profile=tmp_path, profile_in_use="temporary") as second,
-    ):
-        await first.open(site.page("First"))
-        told = await second.open(site.page("Second"))
-        assert any("temporary profile" in notice for notice in told.notices)
-        assert "Second" in shown(told)
-
-
-async def test_a_second_session_cannot_have_the_profile_but_a_clean_context(
-    site: Site, tmp_path: Path
-) -> None:
-    async with browsing(profile=tmp_path, profile_in_use="error") as hand:
-        await hand.open(site.page("First"))
-        other = await hand.manager.open_session(isolated=False)
-        with pytest.raises(BrowserUnavailable, match="isolated session"):
-            await other.ensure_open()
-        clean = Hand(await hand.manager.open_session(isolated=True))
-        assert "Second" in shown(await clean.open(site.page("Second")))
 
 
 async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path) -> None:
@@ -149,7 +136,8 @@ async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> N
     with process(HOLD, str(tmp_path / LOCK)) as other:
         with pytest.raises(ProfileInUse):
             await ProfileLock(tmp_path).acquire()
-        assert profile_holder(tmp_path) is None or not profile_holder(tmp_path).alive  # pyright: ignore[reportOptionalMemberAccess]
+        holder = profile_holder(tmp_path)
+        assert holder is None or not holder.alive
         other.kill()
         other.wait()
     lock = ProfileLock(tmp_path)

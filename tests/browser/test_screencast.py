@@ -102,16 +102,13 @@ async def test_frames_are_many_only_where_the_page_moves(session: BrowserSession
                 pytest.fail(f"{len(still)} frames, then the end")
 
 
-async def test_one_who_is_slow_holds_up_nobody(session: BrowserSession, site: Site) -> None:
+async def test_the_browser_sends_once_for_all_who_watch(session: BrowserSession, site: Site) -> None:
     tab = await opened(session, site, MOVING)
+    # One who is slow holds up nobody.
     async with tab.screencast.watch() as slow, tab.screencast.watch() as quick:
         first = await anext(slow)
         seen = [await anext(quick) for _ in range(12)]
         assert (await anext(slow)).time >= seen[-1].time > first.time
-
-
-async def test_the_browser_sends_once_for_all_who_watch(session: BrowserSession, site: Site) -> None:
-    tab = await opened(session, site, MOVING)
     sent: list[float] = []
 
     def on_frame(event: dict[str, Any]) -> None:

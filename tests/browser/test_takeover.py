@@ -121,7 +121,7 @@ async def test_a_takeover_is_given_up_in_time(
     await hand.look()
 
 
-async def test_only_one_person_has_the_browser(hand: Hand, person: Takeover) -> None:
+async def test_only_one_person_has_the_browser(person: Takeover) -> None:
     first = await person.begin("Ann")
     with pytest.raises(NotActionable, match=r"\(Ann\) has taken over"):
         await person.begin("Bob")
@@ -133,22 +133,19 @@ async def test_only_one_person_has_the_browser(hand: Hand, person: Takeover) -> 
 
 async def test_who_was_asked_may_begin_and_end_it(hand: Hand, person: Takeover, site: Site) -> None:
     await hand.open(site.page("Base"))
+    hand.session.take_notices()
     asked = await person.begin("the user", asked="Solve the captcha")
     assert asked.waiting
+    # Nothing is told of a question that nobody came for.
+    await person.end()
+    assert hand.session.take_notices() == ()
+    await person.begin("the user", asked="Solve the captcha")
     with pytest.raises(NotActionable, match="Solve the captcha"):
         await person.begin("the agent", asked="Something else")
     came = await person.begin("Ann")
     assert (came.by, came.asked, came.waiting) == ("Ann", "Solve the captcha", False)
     await person.end("Solved")
     assert any("Ann" in notice and "Solved" in notice for notice in hand.session.take_notices())
-
-
-async def test_nothing_is_told_of_a_question_that_nobody_came_for(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("Base"))
-    hand.session.take_notices()
-    await hand.session.takeover.begin("the user", asked="Solve the captcha")
-    await hand.session.takeover.end()
-    assert hand.session.take_notices() == ()
 
 
 async def test_a_call_gives_up_and_says_why(
