@@ -37,17 +37,16 @@ class Scale(Frozen):
         return self.now or 0.0
 
     @property
-    def shows(self) -> tuple[float, str]:
-        """The value, and what it is called."""
-        return self.value, self.text
-
-    @property
     def least(self) -> float:
         return self.min or 0.0
 
     @property
     def most(self) -> float:
         return self.least + 100 if self.max is None else self.max
+
+    def is_at(self, other: "Scale") -> bool:
+        """Whether the value, and what it is called, are the same."""
+        return (self.value, self.text) == (other.value, other.text)
 
     def __str__(self) -> str:
         bounds = (("at least", self.min), ("at most", self.max))
@@ -170,23 +169,21 @@ class Slider:
         return await self._following(before)
 
     async def _following(self, before: Scale) -> Scale | None:
-        """Its value once it has moved and stopped; None if it does not move."""
         now = before
         with anyio.move_on_after(FOLLOWING_SECONDS):
             while True:
-                if (now := await self._read()).shows != before.shows:
+                if not (now := await self._read()).is_at(before):
                     break
                 await anyio.sleep(POLL_SECONDS)
-        if now.shows != before.shows:
-            now = await self._settled(now)
-        return None if now.shows == before.shows else now
+        after = before if now.is_at(before) else await self._settled(now)
+        return None if after.is_at(before) else after
 
     async def _settled(self, last: Scale) -> Scale:
         """Its value once that has stayed the same between two reads: a component may draw it late."""
         with anyio.move_on_after(MOST_SETTLING_SECONDS):
             while True:
                 await anyio.sleep(STILL_SECONDS)
-                if (now := await self._read()).shows == last.shows:
+                if (now := await self._read()).is_at(last):
                     break
                 last = now
         return last
