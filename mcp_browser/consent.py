@@ -147,12 +147,12 @@ class PolicyGate:
         rules = [rule for rule, _ in asked.values()]
         what = self._what(rules[0], [target for _, target in asked.values()])
         because = _because(rules[0])
-        needed = f"A person's yes is needed for {what}"
         if self.granted is None:
-            raise Refused(f"{needed}, and nobody can be asked.{because}", hint=HOW_TO_CONFIRM)
+            needed = f"A person's yes is needed for {what}, and nobody can be asked.{because}"
+            raise Refused(needed, hint=HOW_TO_CONFIRM)
         if self._has_acted:
-            hint = "Do the rest in a call of its own, for which the person is asked."
-            raise Refused(f"{needed}: that was not done; what came before it was.{because}", hint=hint)
+            needed = f"A person's yes is needed for {what}: that was not done; what came before it was.{because}"
+            raise Refused(needed, hint="Do the rest in a call of its own, for which the person is asked.")
         question = f"Allow {what}?{because}"
         if self.action.reach != "elements" and self._arguments:
             # Of an action that is not about elements the arguments are shown, such as an address or a script.
