@@ -151,8 +151,10 @@ class PolicyGate:
             needed = f"A person's yes is needed for {what}, and nobody can be asked.{because}"
             raise Refused(needed, hint=HOW_TO_CONFIRM)
         if self._has_acted:
-            needed = f"A person's yes is needed for {what}: that was not done; what came before it was.{because}"
-            raise Refused(needed, hint="Do the rest in a call of its own, for which the person is asked.")
+            raise Refused(
+                f"A person's yes is needed for {what}: that was not done; what came before it was.{because}",
+                hint="Do the rest in a call of its own, for which the person is asked.",
+            )
         question = f"Allow {what}?{because}"
         if self.action.reach != "elements" and self._arguments:
             # Of an action that is not about elements the arguments are shown, such as an address or a script.
