@@ -12,7 +12,8 @@ FRAME = "<iframe name=inner title=Inner src='{}'></iframe>"
 
 async def with_frame(hand: Hand, inner: str, *, far: bool = False) -> list[DomNode]:
     """A page with a frame between two buttons; its lines."""
-    url = (hand.elsewhere if far else hand.site.page)(inner)
+    url = hand.site.page(inner)
+    url = url.replace(hand.site.url, hand.site.other) if far else url
     body = f"<button>Above</button>{FRAME.format(url)}<button>Below</button>{FILLER}"
     await hand.tab.goto(hand.site.page(body))
     await hand.tab.page.wait_for_load_state()
@@ -42,8 +43,8 @@ async def until_frame(hand: Hand, url: str) -> None:
 @pytest.mark.parametrize("far", [False, True], ids=["same site", "other site"])
 async def test_a_frame_that_goes_to_another_page_is_a_change_of_that_frame(hand: Hand, far: bool) -> None:
     lines = await with_frame(hand, "<p>Before</p><button>Old</button>", far=far)
-    there = hand.elsewhere("<h1>After</h1><button>New</button><p>More</p>")
-    await hand.script("url => { frames[0].location = url }", there)
+    there = hand.site.page("<h1>After</h1><button>New</button><p>More</p>")
+    await hand.script("url => { frames[0].location = url }", there.replace(hand.site.url, hand.site.other))
     await until_frame(hand, there.rpartition("/")[2])
     now = await changes_of_frames(hand)
     frame = next(node.index for node in lines if node.role == "iframe")

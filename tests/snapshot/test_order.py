@@ -129,8 +129,9 @@ async def test_boxes_side_by_side_each_say_what_is_above_and_below(hand: Hand) -
 @pytest.mark.parametrize("other", [False, True])
 async def test_what_is_seen_of_a_frame_and_of_a_box_in_it_comes_first(hand: Hand, other: bool) -> None:
     scroll = "<script>box.scrollTop = 2400; scrollTo(0, 100)</script>"
-    publish = hand.elsewhere if other else hand.site.page
-    url = publish(f"<div id=box style='{BOX}'>{lines_of('Inner')}</div>{lines_of('Outer')}{scroll}")
+    url = hand.site.page(f"<div id=box style='{BOX}'>{lines_of('Inner')}</div>{lines_of('Outer')}{scroll}")
+    if other:
+        url = url.replace(hand.site.url, hand.site.other)
     await hand.show(
         f"<button>Before</button><iframe src='{url}' width=600 height=300></iframe><button>After</button>"
     )
@@ -183,7 +184,9 @@ async def test_entries_of_a_long_list_that_are_seen_in_a_box_are_told(hand: Hand
 async def test_what_is_seen_of_a_frame_larger_than_what_shows_it_comes_first(
     hand: Hand, other: bool, boxed: bool
 ) -> None:
-    inner = (hand.elsewhere if other else hand.site.page)(lines_of("Line"))
+    inner = hand.site.page(lines_of("Line"))
+    if other:
+        inner = inner.replace(hand.site.url, hand.site.other)
     frame = f"<iframe src='{inner}' style='border: 0; width: 350px; height: 5000px'></iframe>"
     around = f"<div id=box role=region aria-label=Box style='{BOX}'>{frame}</div>" if boxed else frame
     await hand.tab.goto(hand.site.page(f"<h1>Top</h1>{around}<p>After</p>"))

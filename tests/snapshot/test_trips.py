@@ -20,8 +20,9 @@ async def test_a_snapshot_and_changes_are_one_evaluation_each_however_long_the_p
 
 
 async def test_frames_of_the_same_process_and_of_others_are_read_side_by_side(hand: Hand) -> None:
-    near, far = (publish("<button>Inner</button>") for publish in (hand.site.page, hand.elsewhere))
-    await hand.show(f"<iframe src='{near}'></iframe>" * 3 + f"<iframe src='{far}'></iframe>" * 2)
+    inner = hand.site.page("<button>Inner</button>")
+    far = inner.replace(hand.site.url, hand.site.other)
+    await hand.show(f"<iframe src='{inner}'></iframe>" * 3 + f"<iframe src='{far}'></iframe>" * 2)
     with counting() as trips:
         view = await hand.look()
     assert len(view.all("Inner")) == 5
@@ -33,7 +34,8 @@ async def test_the_page_script_is_sent_once_into_each_frame_of_another_process(
     hand: Hand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "EARLY_SECONDS", 60)
-    others = f"<iframe src='{hand.elsewhere('<button>Inner</button>')}'></iframe>" * 4
+    inner = hand.site.page("<button>Inner</button>")
+    others = f"<iframe src='{inner.replace(hand.site.url, hand.site.other)}'></iframe>" * 4
     await hand.show("<p>Before</p>")
     with counting() as trips:
         view = await hand.visit(hand.site.page(others))
