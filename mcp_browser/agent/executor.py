@@ -5,7 +5,6 @@ import io
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -86,7 +85,7 @@ class Domains:
                 if tab is None or self.allow(tab.url):
                     return left
                 left = left or tab.url
-                ways = (partial(tab.go, -1), partial(tab.goto, "about:blank"))
+                ways = (tab.back, lambda tab=tab: tab.goto("about:blank"))
                 for go in ways if tab.id in tabs else ():
                     with contextlib.suppress(ActionError, PlaywrightError):
                         await go()

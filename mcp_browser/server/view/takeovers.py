@@ -192,10 +192,8 @@ async def perform(message: Input, session: BrowserSession) -> None:
             raise tab.why_held()
         case Go(address=str(address)):
             await tab.goto(check_url(session.restored(address), session.settings, base=tab.url))
-        case Go(step="back" | "forward" as step):
-            await tab.go(-1 if step == "back" else 1)
-        case Go():
-            await tab.reload()
+        case Go(step=step):
+            await {"back": tab.back, "forward": tab.forward}.get(step or "", tab.reload)()
         case Mouse():
             await _mouse(message, tab, session)
         case Text():
