@@ -1,5 +1,7 @@
 """What a policy says of destinations, without a browser."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -39,7 +41,10 @@ def test_loopback_is_blocked_in_every_notation(host: str) -> None:
 
 
 def test_what_is_blocked_stays_so_although_it_is_allowed() -> None:
-    lists = {"allow_domains": "*.example.com, other.org:8443", "block_domains": "ads.example.com"}
+    lists: dict[str, Any] = {
+        "allow_domains": "*.example.com, other.org:8443",
+        "block_domains": "ads.example.com",
+    }
     for allowed in ("https://www.example.com/", "https://example.com/", "wss://other.org:8443/"):
         assert why(allowed, **lists) == ""
     for other in ("https://example.com.evil.org/", "https://notexample.com/", "https://other.org/"):
