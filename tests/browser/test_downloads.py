@@ -9,26 +9,19 @@ from tests.support.site import Site
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
 
-async def test_a_download_by_a_link_is_saved_and_told_with_path_and_size(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("<a href='/download/report.txt?text=figures'>Report</a>"))
-    told = await hand.click("Report")
-    (info,) = hand.session.downloads
-    assert info.path is not None
-    assert info.path.read_text() == "figures"
-    assert info.path.parent == hand.session.output_dir
+async def test_downloads_by_links_are_saved_and_told_with_path_and_size(hand: Hand, site: Site) -> None:
+    # Two of one name are two files.
+    links = "<a href='/download/a.txt?text=figures'>One</a> <a href='/download/a.txt?text=2'>Two</a>"
+    await hand.open(site.page(links))
+    told = await hand.click("One")
+    await hand.click("Two")
+    info, _ = hand.session.downloads
     assert info.size == len("figures")
     assert any(str(info.path) in notice and "7 bytes" in notice for notice in told.notices)
-
-
-async def test_two_downloads_of_one_name_are_two_files(hand: Hand, site: Site) -> None:
-    await hand.open(
-        site.page("<a href='/download/a.txt?text=1'>One</a> <a href='/download/a.txt?text=2'>Two</a>")
-    )
-    await hand.click("One")
-    await hand.click("Two")
     paths = [info.path for info in hand.session.downloads if info.path]
     assert [path.name for path in paths] == ["a.txt", "a-2.txt"]
-    assert [path.read_text() for path in paths] == ["1", "2"]
+    assert [path.read_text() for path in paths] == ["figures", "2"]
+    assert {path.parent for path in paths} == {hand.session.output_dir}
 
 
 async def test_a_tab_opened_for_a_file_is_closed_again(hand: Hand, site: Site) -> None:

@@ -89,23 +89,18 @@ def gridded(address: str, **more: Any) -> AbstractAsyncContextManager[Hand]:
 async def test_the_default_session_has_a_browser_of_the_grid_and_gives_it_back(
     site: Site, grid: Grid
 ) -> None:
-    async with gridded(grid.address) as hand:
-        assert "From the grid" in shown(await hand.open(site.page("<h1>From the grid</h1>")))
-        (session,) = grid.sessions()
-        assert session["capabilities"]["browserName"] == "chrome"
-    assert not grid.sessions()
-    assert "SELENIUM_REMOTE_URL" not in os.environ
-
-
-async def test_a_driver_that_was_started_before_is_ended_for_one_that_knows_the_grid(grid: Grid) -> None:
     early.start_driver()
     started = early._waiting
     assert started is not None
     async with gridded(grid.address) as hand:
-        await hand.manager.ready()
+        assert "From the grid" in shown(await hand.open(site.page("<h1>From the grid</h1>")))
+        (session,) = grid.sessions()
+        assert session["capabilities"]["browserName"] == "chrome"
+        # A driver that was started before is ended for one that knows the grid.
         assert started.poll() is not None
         assert early._waiting is None
-        assert len(grid.sessions()) == 1
+    assert not grid.sessions()
+    assert "SELENIUM_REMOTE_URL" not in os.environ
 
 
 async def test_a_grid_that_ends_and_comes_back_is_used_again(site: Site) -> None:

@@ -81,14 +81,6 @@ async def test_it_works_in_its_own_tab_with_the_logins(
     )
 
 
-async def test_the_first_result_says_where_it_works_and_what_is_not_touched(user: User) -> None:
-    async with connected(user.folder) as hand:
-        told = shown(await hand.look())
-    assert f"({user.folder})" in told
-    assert "Tabs opened here are closed at the end" in told
-    assert "not touched" in told
-
-
 async def test_a_file_goes_to_the_users_folder_and_to_the_caller(site: Site, user: User, hand: Hand) -> None:
     await hand.open(site.page(OWN))
     before = len(hand.session.downloads)
@@ -178,17 +170,16 @@ async def test_two_sessions_work_beside_each_other(site: Site, user: User, hand:
 async def test_what_is_the_users_stays_out_of_reach(site: Site, user: User, hand: Hand, witness: str) -> None:
     await hand.open(site.page(OWN))
     context = hand.session.context
-    for forbidden in (context.cookies(), context.clear_cookies(), context.grant_permissions(["geolocation"])):
+    assert context.browser is not None
+    cdp = await context.browser.new_browser_cdp_session()
+    for forbidden in (
+        *(context.cookies(), context.clear_cookies(), context.grant_permissions(["geolocation"])),
+        send(cdp, "Target.getTargets"),
+        send(cdp, "Target.attachToTarget", targetId=user.tabs()[witness]["targetId"], flatten=True),
+    ):
         with pytest.raises(Exception, match="not done in a browser of the user's own"):
             await forbidden
     assert "login=ann" in user.read(witness, "document.cookie")
-    assert context.browser is not None
-    cdp = await context.browser.new_browser_cdp_session()
-    with pytest.raises(Exception, match="not done in a browser of the user's own"):
-        await send(cdp, "Target.getTargets")
-    target = user.tabs()[witness]["targetId"]
-    with pytest.raises(Exception, match="not done in a browser of the user's own"):
-        await send(cdp, "Target.attachToTarget", targetId=target, flatten=True)
     for clearing in (clear_site(hand.session, None), put_state(hand.session, {"cookies": [], "origins": []})):
         with pytest.raises(ActionError, match="is not cleared"):
             await clearing
@@ -197,7 +188,9 @@ async def test_what_is_the_users_stays_out_of_reach(site: Site, user: User, hand
 async def test_closing_closes_its_own_tabs_and_no_other(site: Site, user: User, witness: str) -> None:
     url, popup = site.page(OWN), site.page("<h1>More of it</h1>", path="/popup")
     async with connected(user.folder) as hand:
-        await hand.open(url)
+        told = shown(await hand.open(url))
+        for part in (f"({user.folder})", "Tabs opened here are closed at the end", "not touched"):
+            assert part in told
         await hand.click("More")
         await until(lambda: len(hand.session.tabs) == 2)
         await hand.session.new_tab()

@@ -18,32 +18,29 @@ from mcp_browser.errors import (
 )
 
 
-async def error_of(work: Awaitable[object]) -> ActionError:
+async def error_of(work: Awaitable[object], kind: type[ActionError], *parts: str) -> ActionError:
+    """The error of ours that a failure of Playwright's becomes, of this kind, with these parts."""
     with pytest.raises(PlaywrightError) as raised:
         await work
     error = as_action_error(raised.value, doing="the test")
     assert not any(part in str(error) for part in ("\n", "Call log", "Page."))
+    assert isinstance(error, kind)
+    assert [part for part in parts if part not in str(error)] == []
     return error
 
 
 async def test_a_time_limit(page: Page) -> None:
-    error = await error_of(page.wait_for_selector("#never", timeout=50))
-    assert isinstance(error, DeadlineExceeded)
-    assert "within 0.05 s" in str(error)
-    assert "the test" in str(error)
+    waiting = page.wait_for_selector("#never", timeout=50)
+    await error_of(waiting, DeadlineExceeded, "within 0.05 s", "the test")
 
 
 async def test_an_address_that_does_not_open(page: Page) -> None:
-    error = await error_of(page.goto("http://127.0.0.1:9/"))
-    assert isinstance(error, NavigationError)
-    assert "http://127.0.0.1:9/" in str(error)
+    await error_of(page.goto("http://127.0.0.1:9/"), NavigationError, "http://127.0.0.1:9/")
 
 
 async def test_a_closed_page(page: Page) -> None:
     await page.close()
-    error = await error_of(page.title())
-    assert isinstance(error, BrowserUnavailable)
-    assert "closed" in str(error)
+    await error_of(page.title(), BrowserUnavailable, "closed")
 
 
 async def test_a_crashed_page(page: Page) -> None:
@@ -51,16 +48,13 @@ async def test_a_crashed_page(page: Page) -> None:
     cdp = await page.context.new_cdp_session(page)
     async with page.expect_event("crash"):
         crashing = asyncio.create_task(send(cdp, "Page.crash"))
-    error = await error_of(asking)
-    assert isinstance(error, BrowserUnavailable)
-    assert "crashed" in str(error)
+    await error_of(asking, BrowserUnavailable, "crashed")
     crashing.cancel()
 
 
 async def test_a_document_that_goes_away(page: Page) -> None:
     asking = page.evaluate("setTimeout(() => location.href = 'about:blank?next'), new Promise(() => {})")
-    error = await error_of(asking)
-    assert "went to another address" in str(error)
+    await error_of(asking, ActionError, "went to another address")
 
 
 async def test_an_element_that_goes_away(page: Page) -> None:
@@ -68,12 +62,12 @@ async def test_an_element_that_goes_away(page: Page) -> None:
     button = await page.query_selector("button")
     assert button is not None
     await page.evaluate("document.querySelector('button').remove()")
-    assert isinstance(await error_of(button.scroll_into_view_if_needed()), StaleElement)
+    await error_of(button.scroll_into_view_if_needed(), StaleElement)
 
 
 async def test_anything_else_in_one_sentence(page: Page) -> None:
-    error = await error_of(page.evaluate("(() => { throw new Error('first line\\nsecond line') })()"))
-    assert str(error) == "the test failed: first line."
+    throwing = page.evaluate("(() => { throw new Error('first line\\nsecond line') })()")
+    assert str(await error_of(throwing, ActionError)) == "the test failed: first line."
 
 
 @pytest.mark.parametrize(

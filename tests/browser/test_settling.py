@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from mcp_browser.browser.observation import Observation
 from mcp_browser.controller import Controller
 from tests.browser.conftest import Hand, button, shown, until
 from tests.support.site import Site
@@ -189,31 +190,32 @@ async def test_a_timer_without_effect_on_one_element_is_awaited_on_another(hand:
     assert "Saved" in shown(await hand.click("Save"))
 
 
+async def click_element(hand: Hand, name: str) -> Observation:
+    """Click by the action, which learns what elements do."""
+    snapshot = (await hand.look()).snapshot
+    assert snapshot is not None
+    (index,) = [node.index for node in snapshot.nodes if node.name == name]
+    result = await Controller().execute("click_element", {"index": index}, hand.session)
+    assert result.observation is not None
+    return result.observation
+
+
 async def test_what_timers_did_not_do_is_known_to_the_next_page_of_the_origin(hand: Hand, site: Site) -> None:
     script = "let ran = 0; document.addEventListener('click', () => setTimeout(() => ran++, 800))"
     source = site.publish(script.encode(), path="/tracker.js", content_type="text/javascript")
     html = f"<button>One</button><button>Two</button><p>Here</p><script src='{source}'></script>"
     await hand.open(site.page(html))
-    controller = Controller()
     for name in ("One", "Two", "One"):
-        snapshot = (await hand.look()).snapshot
-        assert snapshot is not None
-        (index,) = [node.index for node in snapshot.nodes if node.name == name]
-        await controller.execute("click_element", {"index": index}, hand.session)
+        await click_element(hand, name)
     await hand.open(site.page(html))
     await hand.click("One")
     assert await hand.tab.page.evaluate("ran") == 0
 
 
-@pytest.mark.parametrize(
-    "request_", ["fetch('/slow?s=3', {keepalive: true})", "fetch('/slow?s=3', {mode: 'no-cors'})"]
-)
-async def test_a_request_whose_answer_is_not_read_is_not_awaited(
-    hand: Hand, site: Site, request_: str
-) -> None:
-    await hand.open(
-        site.page(button(f"out.textContent = 'sent'; {request_}.then(() => out.textContent = 1)"))
-    )
+@pytest.mark.parametrize("how", ["keepalive: true", "mode: 'no-cors'"])
+async def test_a_request_whose_answer_is_not_read_is_not_awaited(hand: Hand, site: Site, how: str) -> None:
+    ask = f"fetch('/slow?s=3', {{ {how} }}).then(() => out.textContent = 1)"
+    await hand.open(site.page(button(f"out.textContent = 'sent'; {ask}")))
     assert "sent" in shown(await hand.click("Go"))
 
 
@@ -247,10 +249,5 @@ async def test_what_a_click_animates_by_script_is_awaited_each_time(hand: Hand, 
         "out.textContent = `${n}.${++step}`; if (step < 12) requestAnimationFrame(next) }; next() }</script>"
     )
     await hand.open(site.page(button("grow()") + script))
-    snapshot = (await hand.look()).snapshot
-    assert snapshot is not None
-    (index,) = [node.index for node in snapshot.nodes if node.name == "Go"]
     for number in range(1, 5):
-        result = await Controller().execute("click_element", {"index": index}, hand.session)
-        assert result.observation is not None
-        assert f"{number}.12" in shown(result.observation)
+        assert f"{number}.12" in shown(await click_element(hand, "Go"))

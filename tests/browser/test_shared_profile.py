@@ -155,8 +155,13 @@ async def windows(server: Hand) -> int:
 
 async def test_settings_for_pages_are_each_servers_own(both: tuple[Hand, Hand], folder: Path) -> None:
     tell = "[navigator.language, innerWidth, Intl.DateTimeFormat().resolvedOptions().timeZone].join()"
-    async with browsing(profile=folder, locale="fr-FR", viewport="800x600", timezone="Asia/Tokyo") as third:
+    pages = {"locale": "fr-FR", "viewport": "800x600", "timezone": "Asia/Tokyo"}
+    # More tools do not keep it from sharing the browser either.
+    browser = BrowserSettings.model_validate({"headless": True, "profile": folder, **pages})
+    async with managing(browser=browser, tools=ToolSettings(tools=("all",))) as manager:
+        third = Hand(await manager.default_session())
         await third.session.ensure_open()
+        assert len(sharers_of(folder)) == len(both) + 1
         assert await third.tab.page.evaluate(tell) == "fr-FR,800,Asia/Tokyo"
         assert "1280" in await both[0].tab.page.evaluate(tell)
 
@@ -191,12 +196,12 @@ async def test_a_browser_with_other_settings_is_not_shared(both: tuple[Hand, Han
     assert len(sharers_of(folder)) == len(both)
 
 
-async def test_a_server_with_more_tools_shares_the_browser(both: tuple[Hand, Hand], folder: Path) -> None:
-    browser = BrowserSettings(headless=True, profile=folder)
-    async with managing(browser=browser, tools=ToolSettings(tools=("all",))) as manager:
-        third = Hand(await manager.default_session())
-        await third.session.ensure_open()
-        assert len(sharers_of(folder)) == len(both) + 1
+def broker_of(folder: Path) -> int:
+    holder = profile_holder(folder)
+    assert holder is not None
+    assert holder.shared
+    assert holder.pid is not None
+    return holder.pid
 
 
 async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> None:
@@ -204,11 +209,7 @@ async def test_servers_that_start_at_once_find_each_other(tmp_path: Path) -> Non
         everyone = [await running.enter_async_context(browsing(profile=tmp_path)) for _ in range(4)]
         await asyncio.gather(*(server.session.ensure_open() for server in everyone))
         assert len(sharers_of(tmp_path)) == 4
-        holder = profile_holder(tmp_path)
-        assert holder is not None
-        assert holder.shared
-        assert holder.pid is not None
-        os.kill(holder.pid, signal.SIGTERM)
+        os.kill(broker_of(tmp_path), signal.SIGTERM)
         await until(lambda: profile_holder(tmp_path) is None)
         assert all(await asyncio.gather(*(server.look() for server in everyone)))
         assert len(sharers_of(tmp_path)) == 4
@@ -223,13 +224,10 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
     async with browsing(profile=tmp_path) as server:
         await server.open(page)
         await server.tab.page.evaluate("document.cookie = 'login=ann'")
-        holder = profile_holder(tmp_path)
-        assert holder is not None
-        assert holder.pid is not None
-        pids = {"broker": holder.pid}
-        for pid, process in {**family(os.getpid()), **family(holder.pid)}.items():
+        pids = {"broker": broker_of(tmp_path)}
+        for pid, process in {**family(os.getpid()), **family(pids["broker"])}.items():
             is_main = f"--user-data-dir={tmp_path}" in process.command and "--type=" not in process.command
-            if is_main and pid != holder.pid:
+            if is_main and pid != pids["broker"]:
                 pids["browser"] = pid
             if "run-driver" in process.command and pid not in before:
                 pids["driver"] = pid

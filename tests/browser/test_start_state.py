@@ -34,6 +34,11 @@ EXTENSION = [
 ]
 
 
+def written(folder: Path, text: str) -> Path:
+    (folder / "given").write_text(text)
+    return folder / "given"
+
+
 def echo(site: Site) -> str:
     """A page that shows what its request had."""
 
@@ -49,9 +54,7 @@ def echo(site: Site) -> str:
 async def test_each_page_has_what_the_settings_name(tmp_path: Path, site: Site, isolated: bool) -> None:
     script = tmp_path / "first.js"
     script.write_text("addEventListener('DOMContentLoaded', () => { out.textContent = 'Scripted' })")
-    cookies = tmp_path / "cookies.txt"
-    cookies.write_text(NETSCAPE)
-    url = echo(site)
+    cookies, url = written(tmp_path, NETSCAPE), echo(site)
     profile = {} if isolated else {"profile": tmp_path / "profile"}
     async with browsing(
         init_scripts=(script,), extra_headers=("X-Team: shop",), cookies=cookies, isolated=isolated, **profile
@@ -93,17 +96,15 @@ async def test_pages_are_shown_as_on_a_device(tmp_path: Path, site: Site, isolat
 async def test_an_isolated_session_starts_with_a_storage_state(tmp_path: Path, site: Site) -> None:
     url = echo(site)
     origin = url.rpartition("/")[0]
-    state = tmp_path / "state.json"
     storage = [{"origin": origin, "localStorage": [{"name": "theme", "value": "dark"}]}]
-    state.write_text(json.dumps({**PLAYWRIGHT, "origins": storage}))
+    state = written(tmp_path, json.dumps({**PLAYWRIGHT, "origins": storage}))
     async with browsing(isolated=True, storage_state=state) as hand:
         assert "shelf=poems" in shown(await hand.open(url))
         assert await hand.session.current_tab.page.evaluate("localStorage.theme") == "dark"
 
 
 async def test_a_profile_is_not_replaced_by_a_storage_state(tmp_path: Path) -> None:
-    state = tmp_path / "state.json"
-    state.write_text(json.dumps(PLAYWRIGHT))
+    state = written(tmp_path, json.dumps(PLAYWRIGHT))
     with pytest.raises(BrowserUnavailable, match="--isolated"):
         async with browsing(isolated=False, storage_state=state, profile=tmp_path / "profile"):
             pass
@@ -119,9 +120,7 @@ async def test_a_profile_is_not_replaced_by_a_storage_state(tmp_path: Path) -> N
     ],
 )
 def test_cookies_come_from_common_formats(tmp_path: Path, text: str, names: list[str]) -> None:
-    file = tmp_path / "cookies"
-    file.write_text(text)
-    cookies = read_cookies(file)
+    cookies = read_cookies(written(tmp_path, text))
     assert [cookie.get("name") for cookie in cookies] == names
     assert cookies[0].get("value") == "poems"
     if "sid" in names:
@@ -141,10 +140,8 @@ def test_cookies_come_from_common_formats(tmp_path: Path, text: str, names: list
     ],
 )
 def test_a_file_of_cookies_that_is_none_is_refused_without_its_values(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "cookies"
-    file.write_text(text)
     with pytest.raises(SettingsError) as refused:
-        check(BrowserSettings(cookies=file))
+        check(BrowserSettings(cookies=written(tmp_path, text)))
     assert "cookies" in str(refused.value)
     assert "s3cret" not in str(refused.value)
 

@@ -22,12 +22,6 @@ async def test_a_link_into_a_new_tab_is_followed_and_told(hand: Hand, site: Site
     assert any(f"new tab {hand.tab.id}" in notice for notice in told.notices)
 
 
-async def test_a_slow_popup_is_awaited(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("<button onclick=\"window.open('/slow?s=1&text=Popped')\">Open</button>"))
-    told = await hand.click("Open")
-    assert "Popped" in shown(told)
-
-
 async def test_a_popup_between_calls_is_told_but_not_followed(hand: Hand, site: Site) -> None:
     there = site.page("Late one")
     await hand.open(site.page(f"Base<script>setTimeout(() => window.open('{there}'), 1300)</script>"))
@@ -63,6 +57,11 @@ async def test_a_window_that_closes_itself_gives_way_to_its_opener(hand: Hand, s
     assert "chosen" in shown(told)
     assert any("is the current one now" in notice for notice in told.notices)
     assert closing not in hand.session.tabs
+
+
+async def test_a_slow_popup_is_awaited(hand: Hand, site: Site) -> None:
+    await hand.open(site.page("<button onclick=\"window.open('/slow?s=1&text=Popped')\">Open</button>"))
+    assert "Popped" in shown(await hand.click("Open"))
 
 
 async def test_what_a_timer_of_a_popup_does_is_awaited(hand: Hand, site: Site) -> None:

@@ -10,12 +10,20 @@ from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
 
+def policy_of(*, remote: bool = False, **settings: object) -> EgressPolicy:
+    return EgressPolicy.of(EgressSettings.model_validate(settings), remote=remote)
+
+
+def origin(place: str) -> Origin:
+    """The origin of an address, or of a host over HTTP."""
+    to = Origin.of(place if "://" in place else f"http://{place}/")
+    assert to is not None
+    return to
+
+
 def why(url: str, *, remote: bool = False, **settings: object) -> str:
     """Why an address is refused before it is looked up, or nothing."""
-    policy = EgressPolicy.of(EgressSettings.model_validate(settings), remote=remote)
-    to = Origin.of(url)
-    assert to is not None
-    return str(policy.refusal(to) or "")
+    return str(policy_of(remote=remote, **settings).refusal(origin(url)) or "")
 
 
 @pytest.mark.parametrize(
@@ -37,15 +45,12 @@ def test_what_is_blocked_stays_so_although_it_is_allowed() -> None:
         "allow_domains": "*.example.com, other.org:8443",
         "block_domains": "ads.example.com",
     }
-    assert why("https://www.example.com/", **lists) == ""
-    assert why("https://example.com/", **lists) == ""
-    assert why("https://ads.example.com/", **lists) == (
-        "blocked by --block-domains: ads.example.com is on the list"
-    )
-    assert "--allow-domains" in why("https://example.com.evil.org/", **lists)
-    assert "--allow-domains" in why("https://notexample.com/", **lists)
-    assert why("wss://other.org:8443/", **lists) == ""
-    assert "--allow-domains" in why("https://other.org/", **lists)
+    for allowed in ("https://www.example.com/", "https://example.com/", "wss://other.org:8443/"):
+        assert why(allowed, **lists) == ""
+    for other in ("https://example.com.evil.org/", "https://notexample.com/", "https://other.org/"):
+        assert "--allow-domains" in why(other, **lists)
+    blocked = why("https://ads.example.com/", **lists)
+    assert blocked == "blocked by --block-domains: ads.example.com is on the list"
 
 
 def test_a_pattern_may_name_a_scheme_a_port_and_a_network() -> None:
@@ -82,21 +87,13 @@ def test_what_is_blocked_is_so_in_every_notation(pattern: str, host: str) -> Non
 
 
 def test_an_exception_is_for_what_it_names() -> None:
-    exceptions: dict[str, Any] = {
-        "block_private": True,
-        "allow_private": "127.0.0.1:8080, 10.0.0.0/24, *.corp",
-    }
-    assert why("http://127.0.0.1:8080/", **exceptions) == ""
-    assert why("http://localhost:8080/", **exceptions) == ""
-    assert why("http://127.0.0.1:8081/", **exceptions) != ""
-    assert why("http://10.0.0.9/", **exceptions) == ""
-    assert why("http://10.0.1.9/", **exceptions) != ""
-    policy = EgressPolicy.of(EgressSettings.model_validate(exceptions), remote=True)
-    wiki, other = Origin.of("http://wiki.corp/"), Origin.of("http://wiki.example/")
-    assert wiki is not None
-    assert other is not None
-    assert not policy.checks_addresses(wiki)
-    assert policy.checks_addresses(other)
+    policy = policy_of(block_private=True, allow_private="127.0.0.1:8080, 10.0.0.0/24, *.corp")
+    for place in ("127.0.0.1:8080", "localhost:8080", "10.0.0.9", "wiki.corp"):
+        assert not policy.checks_addresses(origin(place))
+        assert policy.refusal(origin(place)) is None
+    for place in ("127.0.0.1:8081", "10.0.1.9"):
+        assert policy.refusal(origin(place)) is not None
+    assert policy.checks_addresses(origin("wiki.example"))
 
 
 @pytest.mark.parametrize(

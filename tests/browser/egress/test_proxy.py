@@ -184,11 +184,12 @@ async def behind(handle: Handler, before: str = "", **settings: object) -> Async
         yield admitted
 
 
-async def answer_itself(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer what comes through a tunnel as the site would."""
-    await reader.readuntil(b"\r\n\r\n")
+async def answer_itself(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """Answer what comes, through a tunnel or not, as the site would; what came."""
+    asked = await reader.readuntil(b"\r\n\r\n")
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\nthe end")
     await writer.drain()
+    return asked
 
 
 @pytest.mark.parametrize("checked", [True, False])
@@ -244,9 +245,7 @@ async def test_a_name_that_only_the_proxy_before_us_knows_has_to_be_allowed() ->
     asked: list[bytes] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nthe end")
-        await writer.drain()
+        asked.append(await answer_itself(reader, writer))
 
     async def unknown(host: str) -> list[IpAddress]:
         raise socket.gaierror(host)
