@@ -94,11 +94,10 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
       return bounded(`[${kind} ${blob.name || ""} ${blob.type}, ${blob.size} bytes]`);
     }
     if (["Promise", "WeakMap", "WeakSet", "WeakRef", "Generator"].includes(kind)) return bounded(`[${kind}]`);
-    if (kind === "Map") {
-      const map = /** @type {Map<unknown, unknown>} */ (value);
-      return list(map.entries(), map.size);
+    if (kind === "Map" || kind === "Set") {
+      const values = /** @type {Map<unknown, unknown> | Set<unknown>} */ (value);
+      return list(values, values.size);
     }
-    if (kind === "Set") return list(/** @type {Set<unknown>} */ (value), /** @type {Set<unknown>} */ (value).size);
     if (Array.isArray(value) || ArrayBuffer.isView(value) || ["NodeList", "HTMLCollection", "Arguments", "FileList", "DOMTokenList"].includes(kind)) {
       const items = /** @type {ArrayLike<unknown> & Iterable<unknown>} */ (value);
       return kind === "DataView" ? record(value) : list(items, items.length);
@@ -109,24 +108,14 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
 
   /** @param {unknown} value @returns {unknown} */
   const encode = (value) => {
-    switch (typeof value) {
-      case "string":
-        return bounded(value);
-      case "number":
-        left -= 6;
-        return Number.isFinite(value) ? value : `[${value}]`;
-      case "boolean":
-        left -= 5;
-        return value;
-      case "undefined":
-        return bounded("[undefined]");
-      case "bigint":
-        return bounded(`[${value}n]`);
-      case "symbol":
-        return bounded(`[${String(value)}]`);
-      case "function":
-        return bounded(`[function ${value.name}]`);
+    if (typeof value === "string") return bounded(value);
+    if (typeof value === "boolean" || typeof value === "number") {
+      left -= typeof value === "number" ? 6 : 5;
+      return Number.isFinite(Number(value)) ? value : `[${value}]`;
     }
+    if (typeof value === "bigint") return bounded(`[${value}n]`);
+    if (typeof value === "function") return bounded(`[function ${value.name}]`);
+    if (typeof value === "undefined" || typeof value === "symbol") return bounded(`[${String(value)}]`);
     if (value === null) return null;
     const object = /** @type {object} */ (value);
     if (around.includes(object)) return bounded("[cycle]");

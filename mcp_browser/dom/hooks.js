@@ -87,10 +87,10 @@
   const shadows = new KeptSet();
   /** Those of them that were not sent yet and cannot be seen otherwise. @type {Set<WeakRef<ShadowRoot>>} */
   const closedRoots = new KeptSet();
-  /** Elements that are known, and those of them that were not passed on yet. @typedef {{ known: WeakSet<Element>, refs: Set<WeakRef<Element>> }} Noted */
-  const noNotes = () => /** @type {Noted} */ ({ known: new KeptWeakSet(), refs: new KeptSet() });
+  /** What is known, and what of it was not passed on yet. @template {object} [T=Element] @typedef {{ known: WeakSet<T>, refs: Set<WeakRef<T>> }} Noted */
+  const noNotes = () => /** @type {Noted<any>} */ ({ known: new KeptWeakSet(), refs: new KeptSet() });
   /** What listens for the mouse, what takes drops, and what listens for all events, for what is in it. */
-  const [listening, dropping, bases] = [noNotes(), noNotes(), noNotes()];
+  const [listening, dropping, bases] = /** @type {[Noted, Noted, Noted]} */ ([noNotes(), noNotes(), noNotes()]);
   /** How many listeners for clicks an element has been given. @type {WeakMap<Element, number>} */
   const clicks = new KeptWeakMap();
   /** Whether a script may run as a button of the mouse goes down; true where the document had begun before. */
@@ -99,18 +99,14 @@
   const elementOf = new KeptWeakMap();
   /** Whether the page script wants to be asked of each key, and whether the listeners of the beginning are still there. */
   let [keysHeld, isFirst] = [false, false];
-  /** Those by which something has been said that was not passed on yet. @type {Set<WeakRef<ElementInternals>>} */
-  const saying = new KeptSet();
-  /** @type {WeakSet<ElementInternals>} */
-  const unheard = new KeptWeakSet();
+  /** Those by which something has been said that was not passed on yet. */
+  const saying = /** @type {Noted<ElementInternals>} */ (noNotes());
   /** When each timer that the page's beginning or the last input has started falls due. @type {Map<unknown, number>} */
   const due = new KeptMap();
   /** Callbacks and answers that are waited for, whose time the browser or somebody else chooses. @type {Set<unknown>} */
   const expected = new KeptSet();
-  /** How long only such were waited for since the page's beginning or the last input, milliseconds. */
-  let patience = 0;
-  /** When an answer last said that only such were left; NaN where it did not. */
-  let impatient = NaN;
+  /** How long only such were waited for since the page's beginning or the last input, milliseconds; when an answer last said that only such were left, NaN where it did not. */
+  let [patience, impatient] = [0, NaN];
   let longest = LONGEST_OF_PAGE;
   /** Whether what came before has been waited for, so that nothing that is due follows from the next input. */
   let settled = false;
@@ -181,27 +177,35 @@
     noted.refs.add(new Ref(target));
   }
 
-  /** @param {any} owner @param {string} name @param {(native: Function, self: any, args: any[]) => unknown} instead */
-  function wrap(owner, name, instead) {
-    const native = owner && owner[name];
-    if (typeof native !== "function") return;
-    owner[name] = new Proxy(native, { apply: (target, self, args) => instead(target, self, args) });
-  }
-
-  /** Do something, then what the built-in does. @param {(self: any, args: any[]) => unknown} act @returns {(native: Function, self: any, args: any[]) => unknown} */
-  const first = (act) => (native, self, args) => (act(self, args), apply(native, self, args));
-
-  /** Put a trap before the getter or the setter of a property. @param {any} owner @param {string} name @param {"get" | "set"} kind @param {(native: Function, self: any, args: any[]) => unknown} instead */
-  function wrapAccessor(owner, name, kind, instead) {
+  /** @typedef {(native: Function, self: any, args: any[]) => unknown} Instead */
+  /** Put a trap before a method, or before the getter or setter of a property. @param {any} owner @param {string} name @param {Instead} instead @param {"value" | "get" | "set"} kind */
+  function wrap(owner, name, instead, kind = "value") {
     const own = owner && getOwnPropertyDescriptor(owner, name);
     const native = own?.[kind];
-    if (native) defineProperty(owner, name, { ...own, [kind]: new Proxy(native, { apply: (target, self, args) => instead(target, self, args) }) });
+    if (typeof native !== "function") return;
+    const trap = new Proxy(native, { apply: (target, self, args) => instead(target, self, args) });
+    defineProperty(owner, name, { ...own, [kind]: trap });
   }
-  /** Put a trap before the construction of a class. @param {string} name @param {(native: Function, args: any[], made: Function) => object} instead */
-  function wrapClass(name, instead) {
+  /** Do something, then what the built-in does. @param {(self: any, args: any[]) => unknown} act @returns {Instead} */
+  const first = (act) => (native, self, args) => (act(self, args), apply(native, self, args));
+  /** Do what the built-in does, then something. @param {(self: any, given: any) => unknown} act @returns {Instead} */
+  const after = (act) => (native, self, args) => {
+    const given = apply(native, self, args);
+    act(self, given);
+    return given;
+  };
+  /** Put a trap before the construction of a class, and after it. @param {string} name @param {(args: any[]) => void} before @param {(made: any, args: any[]) => void} [then] */
+  function wrapClass(name, before, then = () => {}) {
     const native = /** @type {any} */ (globalThis)[name];
     if (!native) return;
-    const wrapped = new Proxy(native, { construct: instead });
+    const wrapped = new Proxy(native, {
+      construct(target, args, newTarget) {
+        before(args);
+        const made = construct(target, args, newTarget);
+        then(made, args);
+        return made;
+      },
+    });
     native.prototype.constructor = wrapped;
     /** @type {any} */ (globalThis)[name] = wrapped;
   }
@@ -219,39 +223,30 @@
   for (const name of ["addEventListener", "when"]) wrap(EventTarget.prototype, name, first((self, args) => noteListener(self, args[0])));
   for (const owner of [HTMLElement.prototype, HTMLBodyElement.prototype, SVGElement.prototype, Document.prototype, globalThis]) {
     for (const type of ["click", "mouseup", "pointerup", "drop", "dragover", ...PRESSING]) {
-      wrapAccessor(owner, `on${type}`, "set", first((self, args) => args[0] && noteListener(self, type)));
+      wrap(owner, `on${type}`, first((self, args) => args[0] && noteListener(self, type)), "set");
     }
   }
 
-  wrap(Element.prototype, "attachShadow", (native, self, args) => {
-    const root = apply(native, self, args);
+  wrap(Element.prototype, "attachShadow", after((_self, root) => {
     const ref = new Ref(root);
     shadows.add(ref);
     if (root.mode === "closed") closedRoots.add(ref);
     if (followed) apply(observe, changing, [root, CHANGED]);
-    return root;
-  });
+  }));
 
   /** By which properties of ElementInternals a role or state is said, and as which attribute. @type {[string, Function][]} */
   const sayings = [];
   const labelling = "ariaLabelledByElements";
-  wrap(HTMLElement.prototype, "attachInternals", (native, self, args) => {
-    const internals = apply(native, self, args);
-    elementOf.set(internals, self);
-    return internals;
-  });
+  wrap(HTMLElement.prototype, "attachInternals", after((self, internals) => elementOf.set(internals, self)));
   for (const [name, own] of entries(getOwnPropertyDescriptors(globalThis.ElementInternals?.prototype ?? {}))) {
     const { get, set } = own;
     if (!get || !set || !(name === "role" || name === labelling || (name.startsWith("aria") && !name.includes("Element")))) continue;
     sayings.push([name === "role" || name === labelling ? name : `aria-${name.slice(4).toLowerCase()}`, get]);
-    wrapAccessor(ElementInternals.prototype, name, "set", (native, self, args) => {
-      const given = apply(native, self, args);
-      if (!unheard.has(self)) {
-        unheard.add(self);
-        saying.add(new Ref(self));
-      }
-      return given;
-    });
+    wrap(ElementInternals.prototype, name, after((self) => {
+      if (saying.known.has(self)) return;
+      saying.known.add(self);
+      saying.refs.add(new Ref(self));
+    }), "set");
   }
 
   const DRAWN = { subtree: true, childList: true, characterData: true };
@@ -266,7 +261,11 @@
     if (settled) showsBefore = ++shows;
     else if (shows++ === showsBefore) afterwards(() => (showsBefore = shows));
   }
-  /** Something is done that can be seen. */
+  /** Wait for what may show something. @param {unknown} key */
+  function wait(key) {
+    expected.add(key);
+    show();
+  }
   function effect() {
     effects++;
     show();
@@ -365,22 +364,19 @@
     if (isIdle) learnt.get(kind)?.elements.add(element);
   }
   /** Count what can be seen but changes no node. */
-  const counted = first(effect);
-  /** @param {any} owner @param {string[]} names */
-  const countEffects = (owner, names) => names.forEach((name) => wrap(owner, name, counted));
-  countEffects(globalThis, ["alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"]);
-  countEffects(Element.prototype, ["animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"]);
-  countEffects(HTMLElement.prototype, ["focus", "blur", "click", "showPopover", "hidePopover", "togglePopover"]);
-  countEffects(globalThis.History?.prototype, ["pushState", "replaceState", "back", "forward", "go"]);
-  countEffects(globalThis.HTMLFormElement?.prototype, ["submit", "requestSubmit", "reset"]);
-  for (const [owner, ...names] of /** @type {[any, ...string[]][]} */ ([
-    [globalThis.HTMLInputElement, "value", "checked"],
-    [globalThis.HTMLTextAreaElement, "value"],
-    [globalThis.HTMLSelectElement, "value", "selectedIndex"],
-    [globalThis.HTMLOptionElement, "selected"],
-    [Element, "scrollTop", "scrollLeft"],
+  for (const [owner, kind, ...names] of /** @type {[any, "value" | "set", ...string[]][]} */ ([
+    [globalThis, "value", "alert", "confirm", "prompt", "print", "open", "scroll", "scrollTo", "scrollBy"],
+    [Element.prototype, "value", "animate", "scroll", "scrollTo", "scrollBy", "scrollIntoView"],
+    [HTMLElement.prototype, "value", "focus", "blur", "click", "showPopover", "hidePopover", "togglePopover"],
+    [globalThis.History?.prototype, "value", "pushState", "replaceState", "back", "forward", "go"],
+    [globalThis.HTMLFormElement?.prototype, "value", "submit", "requestSubmit", "reset"],
+    [globalThis.HTMLInputElement?.prototype, "set", "value", "checked"],
+    [globalThis.HTMLTextAreaElement?.prototype, "set", "value"],
+    [globalThis.HTMLSelectElement?.prototype, "set", "value", "selectedIndex"],
+    [globalThis.HTMLOptionElement?.prototype, "set", "selected"],
+    [Element.prototype, "set", "scrollTop", "scrollLeft"],
   ])) {
-    for (const name of names) wrapAccessor(owner?.prototype, name, "set", counted);
+    for (const name of names) wrap(owner, name, first(effect), kind);
   }
 
   wrap(globalThis, "setTimeout", (native, self, args) => {
@@ -421,10 +417,7 @@
     return id;
   });
   wrap(globalThis, "clearTimeout", first((_self, args) => due.delete(args[0])));
-  /**
-   * Wait for callbacks whose time the browser chooses: the first argument of `name`, so much deeper than its caller.
-   * @param {any} owner @param {string} name @param {number} step @param {string} [cancel] what takes back what it gave
-   */
+  /** Wait for callbacks whose time the browser chooses, a step deeper than their caller. @param {any} owner @param {string} name @param {number} step @param {string} [cancel] what takes back what it gave */
   function expectCallbacks(owner, name, step, cancel) {
     wrap(owner, name, (native, self, args) => {
       const callback = args[0];
@@ -438,8 +431,7 @@
       };
       const given = apply(native, self, args);
       key = typeof given === "number" ? name + given : given;
-      if (watched) expected.add(key);
-      if (watched) show();
+      if (watched) wait(key);
       return given;
     });
     if (cancel) wrap(owner, cancel, first((_self, args) => expected.delete(name + args[0])));
@@ -461,48 +453,36 @@
       expected.delete(self);
       return depth;
     };
-    wrapClass(name, (target, args, made) => {
+    wrapClass(name, (args) => {
       const callback = args[0];
-      if (typeof callback === "function") {
-        args[0] = function (/** @type {any[]} */ ...given) {
-          return at(end(this) ?? BACKGROUND, () => apply(callback, this, given));
-        };
-      }
-      return construct(target, args, made);
+      if (typeof callback !== "function") return;
+      args[0] = function (/** @type {any[]} */ ...given) {
+        return at(end(this) ?? BACKGROUND, () => apply(callback, this, given));
+      };
     });
-    wrap(/** @type {any} */ (globalThis)[name]?.prototype, "observe", (method, self, args) => {
-      const given = apply(method, self, args);
-      const own = level + 1;
-      if (own <= DEEPEST_TIMER && !depths.has(self)) {
-        depths.set(self, own);
-        expected.add(self);
-        frame(() => frame(() => end(self)));
-      }
-      return given;
-    });
+    wrap(/** @type {any} */ (globalThis)[name]?.prototype, "observe", after((self) => {
+      if (level + 1 > DEEPEST_TIMER || depths.has(self)) return;
+      depths.set(self, level + 1);
+      expected.add(self);
+      frame(() => frame(() => end(self)));
+    }));
   }
   ["IntersectionObserver", "ResizeObserver"].forEach(expectFirstLook);
 
-  /**
-   * Wait for the event that answers a call: of one of these types, from what `answering` gives.
-   * @param {any} owner @param {string[]} names @param {string[]} answers @param {(self: any, given: any) => any} answering
-   */
+  /** Wait for the event that answers a call, from what `answering` gives. @param {any} owner @param {string[]} names @param {string[]} answers its types @param {(self: any, given: any) => any} answering */
   function expectAnswers(owner, names, answers, answering) {
-    for (const name of names) {
-      wrap(owner?.prototype, name, (native, self, args) => {
-        effects++;
-        const given = apply(native, self, args);
-        const from = answering(self, given);
-        if (level + 1 > DEEPEST_TIMER || expected.has(from)) return given;
-        expected.add(from);
-        const take = () => {
-          expected.delete(from);
-          for (const type of answers) apply(remove, from, [type, take]);
-        };
-        for (const type of answers) apply(add, from, [type, take]);
-        return given;
-      });
-    }
+    const expect = after((self, given) => {
+      effects++;
+      const from = answering(self, given);
+      if (level + 1 > DEEPEST_TIMER || expected.has(from)) return;
+      expected.add(from);
+      const take = () => {
+        expected.delete(from);
+        for (const type of answers) apply(remove, from, [type, take]);
+      };
+      for (const type of answers) apply(add, from, [type, take]);
+    });
+    for (const name of names) wrap(owner?.prototype, name, expect);
   }
   const reads = ["get", "getKey", "getAll", "getAllKeys", "count", "openCursor", "openKeyCursor"];
   const outcomes = ["success", "error"];
@@ -528,11 +508,9 @@
       if (!typing) unanswered++;
     });
   }
-  /** @type {WeakSet<object>} */
   const heard = new KeptWeakSet();
   /** When connections were opened or last written to, and those whose messages do not stop. @type {WeakMap<object, number>} */
   const spoken = new KeptWeakMap();
-  /** @type {WeakSet<object>} */
   const streams = new KeptWeakSet();
   // A first answer often says only that another one is being made.
   const shown = new MutationObserver(() => {
@@ -544,12 +522,11 @@
     asked.delete(socket);
     if (!asked.size) apply(disconnect, shown, []);
   }
-  wrap(globalThis.WebSocket?.prototype, "send", (native, self, args) => {
+  wrap(globalThis.WebSocket?.prototype, "send", after((self) => {
     effects++;
-    const given = apply(native, self, args);
-    if (level + 1 > DEEPEST_TIMER) return given;
+    if (level + 1 > DEEPEST_TIMER) return;
     spoken.set(self, now());
-    if (expected.has(self)) return given;
+    if (expected.has(self)) return;
     expected.add(self);
     if (!heard.has(self)) {
       heard.add(self);
@@ -557,20 +534,10 @@
       apply(add, self, ["message", () => (asked.has(self) ? asked.set(self, true) : expected.delete(self)), { capture: true }]);
       apply(add, self, ["close", () => forget(self)]);
     }
-    if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return given;
+    if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return;
     if (!asked.size) observeAll(shown, DRAWN);
     asked.set(self, false);
-    return given;
-  });
-
-  /** @param {any} owner @param {string} name @param {(self: any) => void} seen */
-  function watchGetter(owner, name, seen) {
-    wrapAccessor(owner?.prototype, name, "get", (native, self, args) => {
-      const given = apply(native, self, args);
-      seen(self);
-      return given;
-    });
-  }
+  }));
 
   /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere" | "unread"} how */
   function noteReading(url, how) {
@@ -600,24 +567,18 @@
     };
     apply(add, port, ["message", take, { capture: true }]);
   }
-  /** By messages to themselves frameworks draw a page in slices. @param {Function} native @param {any} self @param {any[]} args */
-  function posted(native, self, args) {
-    const given = apply(native, self, args);
+  /** By messages to themselves frameworks draw a page in slices. */
+  const posted = after((self) => {
     const port = others.get(self || globalThis);
     // What never received anything may be in another document, or in a worker.
-    if (port && received.has(port)) {
-      const watched = level + SLICE <= DEEPEST_TIMER;
-      received.set(port, watched ? level + SLICE : BACKGROUND);
-      if (watched) expected.add(port);
-      if (watched) show();
-    }
-    return given;
-  }
-  wrapClass("MessageChannel", (target, args, made) => {
-    const channel = /** @type {MessageChannel} */ (construct(target, args, made));
-    join(channel.port1, channel.port2);
-    join(channel.port2, channel.port1);
-    return channel;
+    if (!port || !received.has(port)) return;
+    const watched = level + SLICE <= DEEPEST_TIMER;
+    received.set(port, watched ? level + SLICE : BACKGROUND);
+    if (watched) wait(port);
+  });
+  wrapClass("MessageChannel", () => {}, ({ port1, port2 }) => {
+    join(port1, port2);
+    join(port2, port1);
   });
   wrap(MessagePort.prototype, "postMessage", posted);
   join(globalThis, globalThis);
@@ -667,18 +628,16 @@
   function expectPromise(promise, asked_, took) {
     const depth = level + ANSWER;
     if (depth <= DEEPEST_TIMER && asked_?.waited !== false) expected.add(promise);
-    return apply(then, promise, [
-      (/** @type {unknown} */ value) => {
-        took(value);
-        arrived(promise, depth);
-        return value;
-      },
-      (/** @type {unknown} */ error) => {
-        took();
-        arrived(promise, depth);
-        throw error;
-      },
-    ]);
+    const end = (/** @type {unknown} */ value) => {
+      took(value);
+      arrived(promise, depth);
+      return value;
+    };
+    const fail = (/** @type {unknown} */ error) => {
+      end(undefined);
+      throw error;
+    };
+    return apply(then, promise, [end, fail]);
   }
   /** Which request an answer is of. @type {WeakMap<object, Asked>} */
   const asker = new KeptWeakMap();
@@ -708,16 +667,15 @@
       return expectPromise(given, asked_, () => hold(asked_, -1));
     });
   }
-  watchGetter(answerOf, "body", (answer_) => {
+  wrap(answerOf?.prototype, "body", after((answer_) => {
     const url = apply(urlOf, answer_, []);
     // Many look at the body only to see that there is one, or in a copy.
     if (url && read.get(String(url).replace(/[?#].*$/s, "")) !== "whole") noteReading(url, "pieces");
-  });
+  }), "get");
 
   const asking = globalThis.XMLHttpRequest;
   const [stateOfAsking, urlOfAsking] = [getterOf(asking, "readyState"), getterOf(asking, "responseURL")];
   const [HEADERS, LOADING, DONE] = [2, 3, 4];
-  /** @type {WeakMap<object, unknown>} */
   const urls = new KeptWeakMap();
   wrap(asking?.prototype, "open", first((self, args) => urls.set(self, args[1])));
   wrap(asking?.prototype, "send", (native, self, args) => {
@@ -748,22 +706,17 @@
     }
   });
   for (const name of ["response", "responseText"]) {
-    watchGetter(asking, name, (self) => {
+    wrap(asking?.prototype, name, after((self) => {
       if (apply(stateOfAsking, self, []) === LOADING) noteReading(apply(urlOfAsking, self, []), "pieces");
-    });
+    }), "get");
   }
 
-  wrapClass("SharedWorker", (target, args, made) => {
-    const given = construct(target, args, made);
-    noteReading(new URL(String(args[0]), document.baseURI), "elsewhere");
-    return given;
-  });
+  wrapClass("SharedWorker", () => {}, (_made, args) => noteReading(new URL(String(args[0]), document.baseURI), "elsewhere"));
 
   /** Wait for a connection, and for messages that follow each other: a page or an answer may be made of them. @param {string} name of the class */
   function expectOpening(name) {
-    wrapClass(name, (target, args, made) => {
-      const connection = construct(target, args, made);
-      if (level + 1 > DEEPEST_TIMER) return connection;
+    wrapClass(name, () => {}, (connection) => {
+      if (level + 1 > DEEPEST_TIMER) return;
       const key = { of: connection };
       let [count, last, since] = [0, 0, 0];
       const end = () => expected.delete(key);
@@ -789,7 +742,6 @@
       apply(add, connection, ["open", () => frame(() => frame(next)), { once: true }]);
       apply(add, connection, ["error", end, { once: true }]);
       apply(add, connection, ["message", take]);
-      return connection;
     });
   }
   ["EventSource", "WebSocket"].forEach(expectOpening);
@@ -892,11 +844,11 @@
 
   /** Pass on what elements say of themselves, as the attributes that would say it. */
   function saySayings() {
-    saying.forEach((ref) => {
+    saying.refs.forEach((ref) => {
       const internals = ref.deref();
       const element = internals && elementOf.get(internals);
       if (!internals || !(element instanceof HTMLElement)) return;
-      unheard.delete(internals);
+      saying.known.delete(internals);
       const said = /** @type {Record<string, string>} */ ({});
       for (const [name, get] of sayings) {
         const value = apply(get, internals, []);
@@ -906,7 +858,7 @@
       say(message("said", stringify(said)));
       sayElement("saying", element);
     });
-    saying.clear();
+    saying.refs.clear();
   }
 
   /** The page hears of no key that the page script has not let pass; where that does not answer, of none. @param {Event} event */
@@ -968,10 +920,10 @@
       return;
     }
     sayRoots();
-    if (saying.size) saySayings();
-    if (listening.refs.size) sayElements(listening.refs, "element");
-    if (dropping.refs.size) sayElements(dropping.refs, "drop");
-    if (bases.refs.size) sayElements(bases.refs, "base");
+    saySayings();
+    sayElements(listening.refs, "element");
+    sayElements(dropping.refs, "drop");
+    sayElements(bases.refs, "base");
   }
 
   /** The page script introduces itself. No script of a page may run in here: it would read the name in window.event. @param {Event} event */
@@ -996,9 +948,5 @@
   }
   listen();
   // document.open() takes every listener off the document and its window, before the page can add others.
-  wrap(Document.prototype, "open", (native, self, args) => {
-    const result = apply(native, self, args);
-    if (self === document) listen();
-    return result;
-  });
+  wrap(Document.prototype, "open", after((self) => void (self === document && listen())));
 })

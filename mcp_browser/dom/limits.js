@@ -158,6 +158,8 @@
 
   /** Without a prototype, by which a page could add a trap that is given the native function. @param {ProxyHandler<any>} handler */
   const bare = (handler) => setPrototypeOf(handler, null);
+  /** @param {Function} native @param {(target: any, self: any, args: any[]) => unknown} instead @returns {any} */
+  const trapped = (native, instead) => new Proxy(native, bare({ apply: instead }));
   /** @param {Function} native */
   const bounding = (native) =>
     bare({
@@ -172,13 +174,9 @@
       const native = log[name];
       // A task is no message.
       if (typeof native !== "function" || name === "createTask") continue;
-      log[name] = new Proxy(
-        native,
-        name === "context"
-          ? bare({ apply: (target, self, args) => bound(apply(target, self, args)) })
-          : // Of a table the browser prints a million values.
-            bounding(name === "table" ? plain : native),
-      );
+      if (name === "context") log[name] = trapped(native, (target, self, args) => bound(apply(target, self, args)));
+      // Of a table the browser prints a million values.
+      else log[name] = new Proxy(native, bounding(name === "table" ? plain : native));
     }
     return log;
   }
@@ -231,52 +229,43 @@
   const hasComing = () => coming !== undefined && apply(titled.get, document, []) === before;
   /** @param {string} title */
   function giveTitle(title) {
-    if (coming === undefined && mayTitle()) {
-      apply(titled.set, document, [title]);
-      return;
-    }
-    if (coming === undefined) {
+    if (coming !== undefined) coming = title;
+    else if (mayTitle()) apply(titled.set, document, [title]);
+    else {
       before = apply(titled.get, document, []);
+      coming = title;
       delay(() => {
         if (hasComing()) apply(titled.set, document, [coming]);
         coming = undefined;
       }, TITLE_EACH);
     }
-    coming = title;
   }
   Object.defineProperty(anyDocument, "title", {
     ...titled,
-    get: new Proxy(titled.get, bare({
-      apply: (target, self, args) =>
-        self === document && hasComing()
-          ? apply(replace, apply(replace, coming, [/[\t\n\f\r ]+/g, " "]), [/^ | $/g, ""])
-          : apply(target, self, args),
-    })),
-    set: new Proxy(titled.set, bare({
-      apply(target, self, args) {
-        const window = apply(viewOf, self, []);
-        const isOwn = self === document;
-        if (!window || (isOwn && !isShown)) return apply(target, self, args);
-        const title = `${args[0]}`;
-        if (isOwn) giveTitle(title);
-        // Frames and windows that do not answer have this one's share.
-        else if (ask(window, title) && mayTitle()) apply(target, self, [title]);
-      },
-    })),
+    get: trapped(titled.get, (target, self, args) =>
+      self === document && hasComing()
+        ? apply(replace, apply(replace, coming, [/[\t\n\f\r ]+/g, " "]), [/^ | $/g, ""])
+        : apply(target, self, args),
+    ),
+    set: trapped(titled.set, (target, self, args) => {
+      const window = apply(viewOf, self, []);
+      const isOwn = self === document;
+      if (!window || (isOwn && !isShown)) return apply(target, self, args);
+      const title = `${args[0]}`;
+      if (isOwn) giveTitle(title);
+      // Frames and windows that do not answer have this one's share.
+      else if (ask(window, title) && mayTitle()) apply(target, self, [title]);
+    }),
   });
 
   // document.open() takes every listener off the document and its window.
-  Document.prototype.open = new Proxy(Document.prototype.open, bare({
-    apply(target, self, args) {
-      const result = apply(target, self, args);
-      if (self === document) listen();
-      return result;
-    },
-  }));
+  Document.prototype.open = trapped(Document.prototype.open, (target, self, args) => {
+    const result = apply(target, self, args);
+    if (self === document) listen();
+    return result;
+  });
   const mayOpen = allowing(MOST_WINDOWS, WINDOWS_A_SECOND);
-  globalThis.open = new Proxy(globalThis.open, bare({
-    apply: (target, self, args) => (mayOpen() ? apply(target, self, args) : null),
-  }));
+  globalThis.open = trapped(globalThis.open, (target, self, args) => (mayOpen() ? apply(target, self, args) : null));
 
   const painting = /** @type {any} */ (CSS).paintWorklet;
   if (!painting) return;
@@ -286,13 +275,11 @@
   /** @type {Promise<void> | undefined} */
   let limited;
   // Where the page allows no script of ours in its worklet, it gets none of its own either.
-  Worklet.prototype.addModule = new Proxy(Worklet.prototype.addModule, bare({
-    async apply(target, self, args) {
-      if (self === painting) {
-        limited ??= apply(target, self, [apply(createObjectURL, URL, [new Source([script], { type: "text/javascript" })])]);
-        await limited;
-      }
-      return apply(target, self, args);
-    },
-  }));
+  Worklet.prototype.addModule = trapped(Worklet.prototype.addModule, async (target, self, args) => {
+    if (self === painting) {
+      limited ??= apply(target, self, [apply(createObjectURL, URL, [new Source([script], { type: "text/javascript" })])]);
+      await limited;
+    }
+    return apply(target, self, args);
+  });
 })

@@ -120,6 +120,10 @@ class Hand:
         assert index is not None
         return await self.do("click_element", index=index)
 
+    async def find(self, **query: Any) -> str:
+        """What `find_elements` shows."""
+        return (await self.do("find_elements", **query)).page_content or ""
+
     async def clicks(self, index: int | None) -> list[Any]:
         """Click an element; what the page's handlers have noted by then."""
         await self.click(index)

@@ -139,8 +139,7 @@ async def test_the_huge_pages_of_the_python_documentation_stay_within_the_budget
 
 async def test_a_link_deep_in_the_index_is_found_and_followed(hand: Hand, python_docs: str) -> None:
     await hand.tab.goto(f"{python_docs}/genindex-all.html")
-    found = await hand.do("find_elements", pattern='^link "zip\\(\\)|zipfile')
-    index = re.search(r"\[(\d+)\] link", found.page_content or "")
+    index = re.search(r"\[(\d+)\] link", await hand.find(pattern='^link "zip\\(\\)|zipfile'))
     assert index
     result = await hand.click(int(index[1]))
     assert result.observation is not None

@@ -124,8 +124,7 @@ async def test_a_drawer_over_another_leaves_that_to_be_found_and_gives_the_view_
     assert state.startswith(second.partition(" dialog")[0].lstrip("+ "))
     assert "behind it: 17 elements" in state
     (note,) = re.findall(r"\[(\d+)\] textbox .Note 1", first)
-    found = await hand.do("find_elements", text="Note 1")
-    assert f"[{note}]" in str(found.page_content)
+    assert f"[{note}]" in await hand.find(text="Note 1")
     back = words_of(await hand.do("click_element", index='button "Back 2"'))
     assert re.fullmatch(r'- \[\d+\] dialog "Drawer 2" with 3 elements', back), back
     assert "+" not in back

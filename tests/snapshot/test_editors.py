@@ -215,9 +215,7 @@ async def test_it_is_said_what_is_selected_and_what_was_made_bold(hand: Hand, fr
 
 async def test_a_place_in_an_editor_is_found_by_its_text_and_typed_at(hand: Hand) -> None:
     await hand.show("<div contenteditable aria-label=Note><p>One</p><p>Two <b>halves</b></p></div>")
-    found = (await hand.do("find_elements", text="two")).page_content
-    assert found is not None
-    index = re.search(r'\[(\d+)\] text "Two halves"', found)
+    index = re.search(r'\[(\d+)\] text "Two halves"', await hand.find(text="two"))
     assert index is not None
     await hand.click(int(index[1]))
     await hand.do("send_keys", keys="Home")

@@ -141,8 +141,7 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
 @pytest.mark.slow
 async def test_what_is_folded_is_found_and_acted_on_at_once(hand: Hand) -> None:
     await told(hand, TABLE)
-    found = await hand.do("find_elements", text="Edit 4321")
-    index = re.search(r'\[(\d+)\] button "Edit 4321"', found.page_content or "")
+    index = re.search(r'\[(\d+)\] button "Edit 4321"', await hand.find(text="Edit 4321"))
     assert index
     assert await hand.clicks(int(index[1])) == [4321]
 
@@ -300,9 +299,8 @@ async def test_many_handles_without_names_are_counted_and_found_with_what_they_a
     jobs = "".join(f"<p>{handle}<button>Job {n}</button></p>" for n in range(12))
     script = "<script>for (const one of document.querySelectorAll('i')) one.onmousedown = () => 0</script>"
     text = await told(hand, jobs + script)
-    found = (await hand.do("find_elements", text="handle", limit=30)).page_content
+    found = await hand.find(text="handle", limit=30)
     assert text.count('clickable "" hint="handle left of Job ') == 2
     assert "… 10 more handles (get_state index=" in text
     assert text.count("button") == 12
-    assert found is not None
     assert found.count('clickable "" hint="handle left of Job ') == 12

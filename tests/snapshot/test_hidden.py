@@ -46,16 +46,6 @@ async def test_nothing_of_what_becomes_hidden_stays_listed(hand: Hand, way: str)
     assert (await hand.look()).text.splitlines() == ["Rest"]
 
 
-async def test_what_is_shown_within_something_hidden_is_told(hand: Hand) -> None:
-    view = await hand.show(
-        "<nav aria-label=Menu style='visibility: hidden'><button>Unseen</button>"
-        "<div style='visibility: visible'><button>Seen</button> Words</div></nav>"
-    )
-    assert view.offers("Seen")
-    assert view.says("Words")
-    assert not view.offers("Unseen")
-
-
 @pytest.mark.parametrize("tag", ["details", "dialog"])
 async def test_what_closes_takes_its_controls_along(hand: Hand, tag: str) -> None:
     view = await hand.show(f"<{tag} id=d open><label><input type=checkbox>Agree</label></{tag}>{FILLER}")

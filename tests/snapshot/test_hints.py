@@ -190,32 +190,6 @@ async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, h
     assert not [state for state in view.elements[-1].states if state.startswith("hint=")]
 
 
-async def test_a_letter_that_the_font_of_icons_draws_as_a_sign_is_no_name(hand: Hand) -> None:
-    view = await hand.show(
-        "<style>.x-icon-reload::before { content: 'L'; font-family: signs }"
-        ".icon-mail::before { content: 'M' }"
-        "</style><button><i class=x-icon-reload></i></button><button><i class=icon-mail></i></button>"
-    )
-    assert [(one.name, *one.states) for one in view.elements] == [("", 'hint="reload"'), ("M",)]
-
-
-async def test_a_group_of_choices_has_what_stands_before_it_as_hint(hand: Hand) -> None:
-    view = await hand.show("<p>Stars</p><div role=radiogroup><input type=radio aria-label=1></div>")
-    assert 'hint="Stars"' in view.one("", role="radiogroup").states
-
-
-async def test_an_entry_without_a_name_says_its_place_in_its_set(hand: Hand) -> None:
-    view = await hand.show(
-        "<div role=radiogroup aria-label=Stars>"
-        + "".join(
-            f"<b role=radio tabindex=0 aria-setsize=3 aria-posinset={at} aria-checked=false></b>"
-            for at in (1, 2, 3)
-        )
-        + "</div><style>b { display: inline-block; width: 20px; height: 20px; background: gold }</style>"
-    )
-    assert [one.states[-1] for one in view.all("", role="radio")] == [f'hint="{at} of 3"' for at in (1, 2, 3)]
-
-
 async def test_a_class_that_both_of_two_buttons_have_says_of_neither_where_it_goes(hand: Hand) -> None:
     buttons = ("nextPrevButton pprevButton", "nextPrevButton nextButton")
     view = await hand.show("<p>" + "".join(f"<button class='{button}'></button>" for button in buttons))

@@ -1,11 +1,11 @@
-"""What stands in a row of a table is told in that row's one line, and nothing can pass for it."""
+"""What stands in a row is told in its one line and found, drawn or not; nothing can pass for it."""
 
 import re
 
 import pytest
 
-from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges
+from mcp_browser.errors import NotFound
 from mcp_browser.rendering import render_changes
 from tests.snapshot.hand import LOG, Hand
 
@@ -21,11 +21,6 @@ def people(count: int) -> str:
         for n in range(count)
     )
     return f"{LOG}<table id=t><tr><th>Pick<th>Name<th>Role<th>Do</tr>{rows}</table>"
-
-
-def found_in(result: ActionResult) -> str:
-    assert result.page_content is not None
-    return result.page_content
 
 
 async def told_since(hand: Hand) -> str:
@@ -67,18 +62,9 @@ async def test_text_of_the_page_passes_neither_for_an_element_in_a_row_nor_for_a
     assert len(line.strip("| ").split(" | ")) == 4
 
 
-async def test_what_tells_more_than_its_name_keeps_a_line_of_its_own(hand: Hand) -> None:
-    view = await hand.show(
-        "<table><tr><td>Tea<td><div role=button tabindex=0 aria-label=Buy>Buy"
-        "<p>Only two left</p></div></table>"
-    )
-    assert view.says("Only two left")
-    assert view.offers("Buy")
-
-
 async def test_controls_of_rows_are_found_and_look_alikes_say_which_row_they_are_of(hand: Hand) -> None:
     await hand.show(people(3))
-    lines = found_in(await hand.do("find_elements", role="button", text="Edit")).splitlines()
+    lines = (await hand.find(role="button", text="Edit")).splitlines()
     assert [re.sub(r"\[\d+\]", "[n]", line) for line in lines] == [
         f'[n] button "Edit" in="User {n} | Role {n}"' for n in range(3)
     ]
@@ -97,7 +83,7 @@ async def test_a_row_and_what_stands_in_it_are_clicked_by_what_they_say(hand: Ha
 
 async def test_a_text_in_a_row_is_found_with_the_controls_beside_it(hand: Hand) -> None:
     await hand.show(people(5))
-    found = found_in(await hand.do("find_elements", text="Role 2"))
+    found = await hand.find(text="Role 2")
     assert re.fullmatch(
         r'\[\d+\] row \| \[\d+\] checkbox "Select 2" \| \[\d+\] link "User 2" → /u/2 \| \[\d+\] Role 2 '
         r'\| \[\d+\] button "Edit" \[\d+\] button "Delete" disabled \|',
@@ -180,7 +166,7 @@ async def test_each_day_of_a_calendar_has_an_index_in_its_week(hand: Hand, calen
 async def test_cells_of_a_plain_table_have_no_indexes_and_are_found(hand: Hand) -> None:
     view = await hand.show(f"{LOG}<table>{MONTH}</table><script>onclick = () => {NOTE}</script>")
     assert not view.elements
-    found = found_in(await hand.do("find_elements", text="9"))
+    found = await hand.find(text="9")
     cell = re.search(r"\| 8 \| \[(\d+)\] 9 \| 10 \|", found)
     assert cell, found
     assert await hand.clicks(int(cell[1])) == ["9"]
@@ -196,9 +182,7 @@ async def test_each_of_the_thousands_of_cells_of_a_spreadsheet_is_found_by_its_r
     assert "| 7:0 | 7:1 |" in view.text
     result = await hand.do("find_elements", role="gridcell", limit=100)
     assert (result.data or {})["total"] == 1200
-    cell = re.fullmatch(
-        r'\[(\d+)\] gridcell "41:17"', found_in(await hand.do("find_elements", role="gridcell", text="41:17"))
-    )
+    cell = re.fullmatch(r'\[(\d+)\] gridcell "41:17"', (await hand.find(role="gridcell", text="41:17")))
     assert cell
     assert await hand.clicks(int(cell[1])) == ["41:17"]
 
@@ -266,11 +250,11 @@ async def test_what_is_sought_is_found_beside_a_cell_that_reaches_into_its_row(h
         f'{LOG}<table onclick="log.push(event.target.textContent)"><tr><th>R<th>Y<tr><td rowspan=2>North'
         "<td>2024<tr><td>2025<td><button>Edit</button></table><table><tr><td>Edit<td><button>Edit</button></table>"
     )
-    found = found_in(await hand.do("find_elements", text="2025"))
+    found = await hand.find(text="2025")
     row = re.fullmatch(r'\[\d+\] row \| " \| \[(\d+)\] 2025 \| \[\d+\] button "Edit" \|', found)
     assert row, found
     assert await hand.clicks(int(row[1])) == ["2025"]
-    assert 'in="2025"' in found_in(await hand.do("find_elements", text="Edit", role="button"))
+    assert 'in="2025"' in (await hand.find(text="Edit", role="button"))
 
 
 async def test_cells_that_reach_over_thousands_of_columns_make_no_long_row(hand: Hand) -> None:
@@ -325,11 +309,6 @@ async def test_parts_that_are_tables_without_roles_are_joined_where_they_touch(h
     assert apart.text == "Song 0\nSong 1\n| 1980 | Ann |\n| 1981 | Ann |"
 
 
-async def test_a_box_that_listens_around_a_table_of_its_own_stays_one_element(hand: Hand) -> None:
-    view = await hand.show("<div onclick=1><table><tr><td>Price<td>5<tr><td>Stock<td>2</table></div>")
-    assert [(one.role, one.name) for one in view.elements] == [("clickable", "Price | 5 Stock | 2")]
-
-
 @pytest.mark.parametrize("named", ["", "No {}"])
 async def test_a_part_that_listens_for_its_rows_loses_none_of_them(hand: Hand, named: str) -> None:
     table = (
@@ -348,7 +327,7 @@ async def test_a_part_that_listens_for_its_rows_loses_none_of_them(hand: Hand, n
 
 async def test_what_changes_the_size_of_a_column_is_found_with_its_column_and_not_listed(hand: Hand) -> None:
     await hand.show(parts("span", "span").replace("<i class=size>", "<i class=size onmousedown=log.push(1)>"))
-    text = found_in(await hand.do("find_elements", text="resize"))
+    text = await hand.find(text="resize")
     assert re.findall(r'in="(.*?)"', text) == ["Name", "Town", "Age"]
 
 
@@ -366,15 +345,6 @@ async def test_a_header_that_sorts_is_an_element_beside_the_filter_in_it(hand: H
     assert await hand.clicks(view.index("Age", role="columnheader")) == [1]
 
 
-async def test_the_day_of_a_calendar_is_selected_where_its_cell_is(hand: Hand) -> None:
-    view = await hand.show(
-        "<table role=grid><tr><td role=gridcell aria-selected=true><button>7</button>"
-        "<td role=gridcell aria-selected=false><button>8</button></table>"
-    )
-    assert "selected" in str(view.one("7", role="button"))
-    assert "selected" not in str(view.one("8", role="button"))
-
-
 async def test_cells_stand_in_the_order_of_their_columns_and_empty_headers_have_no_index(hand: Hand) -> None:
     view = await hand.show(
         "<div role=grid><div role=row><div role=columnheader tabindex=-1 aria-colindex=2>Name</div>"
@@ -387,3 +357,50 @@ async def test_cells_stand_in_the_order_of_their_columns_and_empty_headers_have_
     assert head.index("All") < head.index("Name")
     assert head.endswith("Name |")
     assert row.index("One") < row.index("Ann") < row.index("now")
+
+
+LIST = (
+    "<div id=list style='height:200px;overflow:auto'><div style='height:{height}px;position:relative'></div>"
+    "</div><p>End</p><script>const names = {names};"
+    " const draw = () => {{ const first = Math.floor(list.scrollTop / 25);"
+    " list.firstChild.innerHTML = names.slice(first, first + 9).map((name, i) =>  `"
+    "<label style='position:absolute;top:${{(first + i) * 25}}px'><input type=checkbox>${{name}}</label>"
+    "`).join('') }}; list.onscroll = draw; draw()</script>"
+)
+ORDERED = LIST.format(height=25000, names="Array.from({length: 1000}, (_, i) => `Letter ${i + 1}`)")
+MIXED = LIST.format(height=2500, names="Array.from({length: 100}, (_, i) => `Letter ${(i * 37) % 100}`)")
+MORE = "(more rows are drawn when this is scrolled)"
+
+
+@pytest.mark.parametrize("html", [ORDERED, MIXED], ids=["in order", "in no order"])
+async def test_a_row_that_is_not_drawn_is_found(hand: Hand, html: str) -> None:
+    view = await hand.show(html)
+    assert view.says(MORE)
+    assert not view.says("Letter 92")
+    found = await hand.do("find_elements", text="Letter 92")
+    assert "Found 1 after scrolling to it" in (found.extracted_content or "")
+    assert 'checkbox "Letter 92"' in (found.page_content or "")
+
+
+async def test_a_row_is_ticked_by_its_name_and_scrolled_to_by_its_text(hand: Hand) -> None:
+    await hand.show(ORDERED)
+    await hand.do("set_checked", index='checkbox "Letter 700"', checked=True)
+    assert await hand.script(
+        "[...document.querySelectorAll(':checked')].map(box => box.parentElement.innerText)"
+    ) == ["Letter 700"]
+    await hand.do("scroll_to_text", text="Letter 400")
+    assert await hand.script("Math.abs(list.scrollTop - 399 * 25) < 300")
+
+
+async def test_lists_are_left_as_they_were_where_nothing_is_found(hand: Hand) -> None:
+    await hand.show(ORDERED)
+    await hand.script("list.scrollTop = 500")
+    with pytest.raises(NotFound):
+        await hand.do("find_elements", text="Parcel")
+    assert await hand.script("list.scrollTop") == 500
+
+
+async def test_a_list_that_is_drawn_whole_says_nothing_of_more(hand: Hand) -> None:
+    rows = "".join(f"<p>Row {i}</p>" for i in range(60))
+    view = await hand.show(f"<div style='height:200px;overflow:auto'>{rows}</div>")
+    assert not view.says(MORE)

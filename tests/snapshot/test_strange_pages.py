@@ -242,14 +242,6 @@ async def test_a_hint_stands_for_the_name_that_an_element_does_not_have(hand: Ha
         await hand.do("input_text", index='textbox "input-text"', text="x")
 
 
-async def test_a_cell_with_an_icon_alone_says_which(hand: Hand) -> None:
-    view = await hand.show(
-        "<style>i::before { content: '*' }</style><table><tr><th>User<th>Admin<th>Guest</tr>"
-        "<tr><td>ada<td><i class='fa fa-check'></i><td></tr></table>"
-    )
-    assert "| ada | (check) |" in view.text
-
-
 async def test_what_is_gone_is_most_like_one_with_the_same_hint(hand: Hand) -> None:
     html = (
         "<style>a { padding: 5px }</style>"
@@ -297,12 +289,3 @@ async def test_a_button_takes_the_clicks_on_its_inert_text_field(hand: Hand) -> 
     assert await hand.clicks(view.index("Size worn")) == [1]
     with pytest.raises(NotActionable, match="is inert"):
         await hand.click(view.index("Alone"))
-
-
-async def test_added_text_that_is_placed_apart_is_a_word_of_its_own(hand: Hand) -> None:
-    view = await hand.show(
-        "<style>li::after { content: 'Press enter'; position: absolute; right: 0 }"
-        " button::after { content: 'd' }</style>"
-        "<ul role=listbox><li role=option>Chisel</li></ul><button>Name</button>"
-    )
-    assert [node.name for node in view.elements if node.role != "listbox"] == ["Chisel Press enter", "Named"]

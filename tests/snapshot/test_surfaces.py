@@ -1,4 +1,4 @@
-"""What takes drops, and the parts of drawings that listen: they are told, told apart, and acted on."""
+"""What takes drops, parts of drawings, handles and swatches: told apart, named, and acted on."""
 
 import re
 
@@ -26,14 +26,6 @@ async def test_a_surface_that_only_takes_drops_is_told_and_dropped_on(hand: Hand
     assert "droppable" in surface.states
     await hand.do("drag_element", index=view.index("Card"), target=surface.index)
     assert await hand.log() == ["dropped"]
-
-
-async def test_an_application_that_takes_files_anywhere_is_no_surface(hand: Hand) -> None:
-    view = await hand.show(
-        "<div id=root><p>Words of an application</p><button>Buy</button></div>"
-        "<script>root.addEventListener('drop', () => 0); document.addEventListener('drop', () => 0)</script>"
-    )
-    assert [node.name for node in view.elements] == ["Buy"]
 
 
 async def test_the_root_of_a_framework_listens_for_what_is_in_it(hand: Hand) -> None:
@@ -174,23 +166,98 @@ async def test_a_canvas_below_what_takes_its_clicks_is_one_surface_with_it(hand:
     assert await hand.clicks(view.index("Sheet")) == [[150, 100]]
 
 
-async def test_a_canvas_is_one_whatever_its_role_and_a_frame_stays_in_what_listens_around_it(
-    hand: Hand,
+BAR = "<i style='position: absolute; cursor: {}-resize; {}'></i>"
+PULLED = {
+    "right of Note": BAR.format("e", "right: -5px; top: 0; width: 10px; height: 100%"),
+    "left of Note": BAR.format("ew", "left: 0; top: 0; width: 10px; height: 100%"),
+    "top of Note": BAR.format("ns", "top: -5px; left: 0; width: 100%; height: 10px"),
+    "bottom right of Note": BAR.format("nwse", "right: -5px; bottom: -5px; width: 10px; height: 10px"),
+    "bottom left of Note": BAR.format("sw", "left: -5px; bottom: -5px; width: 10px; height: 10px"),
+}
+
+
+@pytest.mark.parametrize(("place", "bar"), PULLED.items(), ids=PULLED)
+async def test_a_handle_for_the_size_of_a_box_says_at_which_side_it_is(
+    hand: Hand, place: str, bar: str
 ) -> None:
     view = await hand.show(
-        "<div onclick='0' style='height:200px'><iframe srcdoc='<button>Inner</button>' width=300></iframe>"
-        "</div><canvas role=region aria-label=Map tabindex=0 width=200 height=100></canvas>"
+        f"<div style='position: absolute; inset: 60px 300px auto 60px; height: 120px'>Note{bar}</div>"
     )
-    assert view.one("Map").role == "canvas"
-    assert view.offers("Inner")
+    assert [line.states for line in view.of_role("clickable")] == [(f'hint="resize {place}"',)]
 
 
-async def test_the_cells_that_a_drawn_grid_holds_for_screen_readers_are_read(hand: Hand) -> None:
+@pytest.mark.parametrize(
+    "around",
+    ["", "<p style='height: 3000px'>", "<b style='position: fixed; inset: 0; background: #fff'>News</b>"],
+    ids=["seen", "out of view", "covered"],
+)
+async def test_a_bar_between_two_parts_of_a_page_says_between_which(hand: Hand, around: str) -> None:
     view = await hand.show(
-        "<canvas width=300 height=90 tabindex=0><table role=grid><tr><th></th><th>Name</th><th>Tags</th></tr>"
-        "<tr><td></td><td>Ada</td><td>a|b</td></tr></table></canvas>"
+        around
+        + """<style>div { display: flex } div > * { flex: 1; height: 80px } div > i { flex: 0 0 8px }
+        p { margin: 0 }</style>
+        <div><nav><h2>Folders</h2><p>Much</nav><i style="cursor: col-resize"></i><main>
+        <div style="flex-direction: column"><p>List</p><i style="cursor: row-resize"></i><p>Message</p></div>
+        </main></div>"""
     )
-    assert [line.strip() for line in view.text.splitlines() if "|" in line] == [
-        "|  | Name | Tags |",
-        "|  | Ada | a\\|b |",
+    assert [line.states[:1] for line in view.of_role("clickable")] == [
+        ('hint="resize between Folders and List Message"',),
+        ('hint="resize between List and Message"',),
     ]
+
+
+SWATCHES = {
+    "a style of its own": (
+        "<style>b { display: inline-block; width: 20px; height: 20px }</style>"
+        "<button style='background: #1fbc9c'></button><b style='background: red' onclick=1></b>"
+        "<button><b style='background: rgb(0, 0, 128)'></b></button>",
+        ["#1fbc9c", "#ff0000", "#000080"],
+    ),
+    "a class for each": (
+        "<style>b { display: inline-block; width: 20px; height: 20px } .a { background: red }"
+        ".b { background: lime } .c { background: blue }</style>"
+        "<p><b class=a onclick=1></b><b class=b onclick=1></b><b class=c onclick=1></b></p>",
+        ["#ff0000", "#00ff00", "#0000ff"],
+    ),
+    "what lies over it": (
+        "<style>button::after { content: ''; position: absolute; inset: 0; background: var(--tint) }"
+        "button { position: relative; width: 20px; height: 20px; background: white }</style>"
+        "<button style='--tint: #f00'></button><button style='--tint: rgb(0, 128, 128)'></button>",
+        ["#ff0000", "#008080"],
+    ),
+    "words": (
+        "<style>b { display: inline-block; width: 20px; height: 20px }</style>"
+        "<b style='background: #f00' data-color='Signal red' onclick=1></b>"
+        "<b style='background: #0f0' title='Lime' onclick=1></b>",
+        ["Signal red", "Lime"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("page", "colours"), SWATCHES.values(), ids=SWATCHES)
+async def test_a_swatch_is_called_by_its_colour(hand: Hand, page: str, colours: list[str]) -> None:
+    view = await hand.show(page)
+    assert [line.name or line.states[0].removeprefix('hint="')[:-1] for line in view.elements] == colours
+
+
+async def test_what_acts_in_a_box_that_refuses_clicks_is_an_element_of_its_own(hand: Hand) -> None:
+    view = await hand.show(
+        """<script>window.log = []</script><section><div style='cursor: not-allowed'>Plan
+        <span style='cursor: pointer'>Upgrade</span></div></section>
+        <script>onclick = ({ target }) => log.push(target.innerText)</script>"""
+    )
+    await hand.click(view.index("Upgrade"))
+    assert view.one("Upgrade").states == ()
+    assert view.says("Plan")
+    assert await hand.log() == ["Upgrade"]
+
+
+async def test_handles_of_a_box_that_is_dragged_are_listed_in_it(hand: Hand) -> None:
+    bar = BAR.format("e", "right: 0; top: 0; width: 8px; height: 100%")
+    view = await hand.show(
+        "<div style='position: relative; width: 200px; height: 80px; cursor: move' onmousedown=1>"
+        f"Note{bar}</div>"
+        "<div class=gutter style='cursor: col-resize; width: 8px; height: 80px' onmousedown=1></div>"
+    )
+    assert view.one("Note", role="clickable")
+    assert [line.states for line in view.all("")] == [('hint="resize right of Note"',), ('hint="resize"',)]

@@ -52,25 +52,6 @@ async def test_a_clipped_button_that_is_a_switch_is_told_and_turned_by_its_label
     assert await hand.log() == [1]
 
 
-async def test_a_field_stays_one_whatever_its_role_says_of_it(hand: Hand) -> None:
-    view = await hand.show(
-        "<label>Amount <input type=number role=alert value=2></label>"
-        "<textarea role=note aria-label=Why></textarea>"
-    )
-    assert [(node.role, node.name) for node in view.elements] == [
-        ("spinbutton", "Amount"),
-        ("textbox", "Why"),
-    ]
-
-
-async def test_a_list_drawn_anew_has_one_value_not_that_of_the_native_one_too(hand: Hand) -> None:
-    view = await hand.show(
-        f"<div role=combobox tabindex=0 aria-label=Area aria-expanded=false>"
-        f"<select style='{CLIPPED}'><option>North<option>South</select><div>North</div></div>"
-    )
-    assert 'value="North"' in view.one("Area").states
-
-
 async def test_a_drawn_box_is_told_once_wherever_its_label_stands(hand: Hand) -> None:
     view = await hand.show(
         f"<div style='{CLIPPED}'><input type=checkbox id=a></div><label for=a>Before</label>"
@@ -186,16 +167,6 @@ async def test_a_field_that_a_component_shows_only_when_it_is_used_is_told_and_t
     )
 
 
-async def test_a_list_that_a_component_hides_from_readers_and_keys_is_not_told_for_its_label(
-    hand: Hand,
-) -> None:
-    view = await hand.show(
-        "<label for=city>City</label><select id=city tabindex=-1 aria-hidden=true style='position: absolute;"
-        " width: 1px; height: 1px; opacity: 0'><option>Ulm</select><div role=combobox tabindex=0>Ulm</div>"
-    )
-    assert [node.role for node in view.elements] == ["combobox"]
-
-
 async def test_what_opens_in_a_label_is_no_part_of_its_fields_name(hand: Hand) -> None:
     days = [str(day) for day in range(12, 30)]
     view = await hand.show(
@@ -234,19 +205,3 @@ async def test_what_is_drawn_takes_a_value_by_keys_and_a_field_that_is_inert_kee
     assert "inert" not in str(knob)
     await hand.do("input_text", index=knob.index, text="44")
     assert await hand.script("s.getAttribute('aria-valuenow')") == "44"
-
-
-async def test_radio_buttons_of_one_name_say_what_is_written_on_each(hand: Hand) -> None:
-    view = await hand.show(
-        "<label><input type=radio aria-label=Size>S</label>"
-        "<label><input type=radio aria-label=Size> Large</label>"
-        f"<label><input type=radio aria-label='How is it?' style='{CLIPPED}'><b>1</b></label>"
-        "<label><input type=checkbox aria-label='Send me News'>News</label>"
-    )
-    assert [(node.name, *node.states) for node in view.elements] == [
-        ("Size", 'text="S"'),
-        ("Size", 'text="Large"'),
-        ("How is it?", 'text="1"'),
-        ("Send me News",),
-    ]
-    assert not [node for node in view.snapshot.nodes if node.kind == "text"]

@@ -19,15 +19,12 @@ function targetOf(element, control = element) {
  * @param {Element | null} element @returns {Target[]}
  */
 function targetsAround(element) {
-  /** @type {Element | null} */
   let inner = null;
-  /** @type {Set<Element>} */
   const found = new Set(element ? [element] : []);
   for (const outer of outward(element)) {
     const tag = localName(outer);
     if (tag === "html" || tag === "body") break;
-    const role = explicitRole(outer) || nativeRole(outer, tag);
-    const isControl = ROLE_KINDS.get(role) === "interactive" || tag === "summary" || isEditor(outer, tag);
+    const isControl = ROLE_KINDS.get(roleOf(outer)) === "interactive" || tag === "summary" || isEditor(outer, tag);
     const labelled = controlOf(outer);
     if (labelled !== outer) found.add(labelled);
     if (!isControl && (inner || !hasHandler(outer))) continue;
@@ -79,11 +76,8 @@ function keyPlace(element) {
   return { active: element ? keep(element) : 0, password: !!element && isMasked(element), origin, watched: isHooked };
 }
 
-/** @param {number} id */
-function keyPlaceOf(id) {
-  const element = byId(id);
-  return element ? { doc: documentKey, ...keyPlace(controlOf(element)) } : { problem: "stale", lasting: true };
-}
+/** @param {Element} element */
+const keyPlaceOf = (element) => ({ doc: documentKey, ...keyPlace(controlOf(element)) });
 
 /** @param {boolean} enter whether Enter is among the keys @param {string} letter one that is pressed with Alt, or nothing */
 function targetsOfKeys(enter, letter) {
@@ -95,10 +89,5 @@ function targetsOfKeys(enter, letter) {
   return { ...actingOn(active, targets), ...keyPlace(active) };
 }
 
-/** @param {number} id @param {boolean} enter */
-function targetsOf(id, enter) {
-  const element = byId(id);
-  if (!element) return { problem: "stale", lasting: true };
-  const control = controlOf(element);
-  return { doc: documentKey, whose: whose(), targets: [...targetsAround(element), ...(enter ? targetsOfEnter(control) : [])] };
-}
+/** @param {Element} element @param {boolean} enter */
+const targetsOf = (element, enter) => ({ doc: documentKey, whose: whose(), targets: [...targetsAround(element), ...(enter ? targetsOfEnter(controlOf(element)) : [])] });

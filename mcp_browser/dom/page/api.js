@@ -5,70 +5,50 @@ let heardEvents = [];
 
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const methods = {
-  observe, settle, isAwaiting, ready, pressed, framePoint, vitals, pdf, html, covers, sent, whose,
-  targetsAt, targetsOf, targetsOfKeys, keyPlaceOf, holdKeys, holdOthers, hasCome, releaseKeys, putText, useClipboard,
-  find, nearest, scrollToText, partlyDrawn, scrollRows, record, locate, placesOf, recordPerson, chooseNext, scroll: scrollBox, scrolledPart,
+  observe, settle, isAwaiting, ready, pressed, framePoint: about(framePoint), vitals, pdf, html, covers, sent, whose,
+  targetsAt, targetsOf: about(targetsOf), targetsOfKeys, keyPlaceOf: about(keyPlaceOf), holdKeys, holdOthers, hasCome, releaseKeys, putText, useClipboard,
+  find, nearest, scrollToText, partlyDrawn, scrollRows, record: about(record), locate, placesOf, recordPerson, chooseNext, scroll: scrollBox, scrolledPart,
   async settleAndObserve(/** @type {number} */ limit, /** @type {Wish} */ wish) {
     const state = await settle(limit, wish.came);
     return { state, ...observe(wish), learnt: learntAnew() };
   },
-  /** How the answers of which addresses are read. */
   answersRead() {
     return { doc: documentKey, answers: answersRead(), frames: frameElements() };
   },
-  /** What the fields hold whose values nobody is to see. */
   secretValues() {
     return { doc: documentKey, values: secretFields().map((field) => field.value), frames: frameElements() };
   },
-  /**
-   * What axe-core, which stands beside this script, finds wrong with a part of the document, or with all of it.
-   * @param {number} id the element, 0 for the document @param {string[]} tags of the rules @param {number} most elements of a rule
-   */
+  /** What axe-core finds wrong with an element, or the document, 0. @param {number} id @param {string[]} tags of the rules @param {number} most elements of a rule */
   async auditAccessibility(id, tags, most) {
     const root = id ? byId(id) : document;
-    if (!root) return { problem: "stale", lasting: true };
+    if (!root) return STALE;
     const axe = /** @type {any} */ (globalThis).axe;
     const options = { runOnly: { type: "tag", values: tags }, iframes: false, elementRef: true };
     const results = await axe.run(root, { ...options, resultTypes: ["violations", "incomplete"] });
-    const described = (/** @type {any} */ rule) => ({
-      rule: rule.id,
-      impact: rule.impact,
-      help: rule.help,
-      url: rule.helpUrl,
-      tags: rule.tags,
-      count: rule.nodes.length,
-      nodes: rule.nodes.slice(0, most).map((/** @type {any} */ node) => ({
-        node: node.element ? wire(describe(node.element), false) : null,
-        why: [...node.any, ...node.all, ...node.none].map((check) => check.message),
-      })),
-    });
+    const described = (/** @type {any} */ { id: rule, impact, help, helpUrl: url, tags, nodes }) => {
+      const first = nodes.slice(0, most).map((/** @type {any} */ { element, any, all, none }) => ({
+        node: element ? wire(describe(element), false) : null,
+        why: [...any, ...all, ...none].map((check) => check.message),
+      }));
+      return { rule, impact, help, url, tags, count: nodes.length, nodes: first };
+    };
     const found = { violations: results.violations.map(described), unsure: results.incomplete.map(described) };
     return { doc: documentKey, frames: id ? [] : frameElements(), ...found, passed: results.passes.length };
   },
-  async call(/** @type {number} */ id, /** @type {string} */ name, /** @type {unknown[]} */ args) {
-    const element = byId(id);
-    if (!element) return { problem: "stale", lasting: true };
-    const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
-    if (!helper) throw new TypeError(`the page script has no helper ${name}`);
-    return { value: (await helper(element, ...args)) ?? null };
-  },
-  describe(/** @type {number} */ id) {
-    const element = byId(id);
-    return element ? { node: wire(describe(element), false) } : { problem: "stale", lasting: true };
-  },
+  call: about(async (element, /** @type {string} */ name, /** @type {unknown[]} */ args) => ({ value: (await ownOf(helpers, name)(element, ...args)) ?? null })),
+  describe: about((element) => ({ node: wire(describe(element), false) })),
   /** A part of the page as lines, or all of it, 0. */
   part(/** @type {number} */ id, /** @type {number} */ budget, /** @type {boolean} */ asFolded) {
     const element = id === 0 ? body() || rootElement() : byId(id);
-    if (!element) return { problem: "stale", lasting: true };
+    if (!element) return STALE;
     const lines = read(element);
     // A field that another draws shows nothing itself.
     if (!lines.length) lines.push(describe(element));
     markCovered(lines);
     const folding = asFolded ? fold(lines, groupsRead, element, null) : null;
-    for (const line of lines) line.far = 0;
-    if (folding) for (const { line } of folding.folds) line.far = 0;
+    for (const line of [...lines, ...(folding?.folds ?? []).map(({ line }) => line)]) line.far = 0;
     release(lines);
-    return { doc: documentKey, number: 0, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length, ...snapshotOf(lines, folding, null, budget) };
+    return { ...pageFacts(lines), number: 0, ...snapshotOf(lines, folding, null, budget) };
   },
   /** What is at a point of the view: the control there, or else the innermost element; whether it is a frame. */
   atPoint(/** @type {number} */ x, /** @type {number} */ y) {
@@ -79,7 +59,6 @@ const methods = {
     const control = frame ? null : controlAround(hit);
     return { doc: documentKey, node: wire(describe(control || hit), false), frame, actable: !!control };
   },
-  /** The element that has the keyboard; whether it is a frame. */
   focused() {
     const element = deepActive();
     return { doc: documentKey, node: element && wire(describe(element), false), frame: isFrame(element) };
@@ -96,7 +75,7 @@ const methods = {
       _addEventListener.call(window, name + number, take, { once: true, capture: true });
     }
     // Only in frames that are shown.
-    return methodOf("stands")();
+    return ownOf(methods, "stands")();
   },
   heard() {
     const found = heardEvents.map(([number, element]) => [number, wire(describe(element), false)]);
@@ -118,29 +97,28 @@ const methods = {
       const element = line.kind === "interactive" ? byId(id) : null;
       if (!element) continue;
       const box = boxOf(element);
-      if (box.bottom <= 0 || box.right <= 0 || box.top >= innerHeight || box.left >= innerWidth) continue;
-      if (box.width > 0 && box.height > 0) boxes.push([id, box.left, box.top, box.width, box.height]);
+      if (isInView(box) && box.width > 0 && box.height > 0) boxes.push([id, ...sidesOfBox(box)]);
     }
     return { doc: documentKey, boxes };
   },
   /** Run a method about an element, if this is still its document. */
   ofDocument(/** @type {string} */ document_, /** @type {string} */ method, /** @type {unknown[]} */ args) {
-    return document_ === documentKey ? methodOf(method)(...args) : { problem: "stale", lasting: true };
+    return document_ === documentKey ? ownOf(methods, method)(...args) : STALE;
   },
 };
 
-/** @param {string} name */
-function methodOf(name) {
-  const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
-  if (!method) throw new TypeError(`the page script has no method ${name}`);
-  return method;
+/** A function of a table, by its name. @param {Record<string, (...args: any[]) => unknown>} table @param {string} name */
+function ownOf(table, name) {
+  const found = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (!found) throw new TypeError(`the page script has no method ${name}`);
+  return found;
 }
 
 const api = {
   /** @param {string} method @param {unknown[]} args @returns {string | Promise<string>} */
   run(method, args) {
     typed = traced = treeNow = null;
-    const result = methodOf(method)(...args);
+    const result = ownOf(methods, method)(...args);
     return result instanceof Promise ? result.then(encode) : encode(result);
   },
   /** @param {number} id */

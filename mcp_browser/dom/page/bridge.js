@@ -10,19 +10,14 @@ let closedSome = false;
 const rootList = new Set();
 /** @type {WeakSet<ShadowRoot>} */
 const knownRoots = new WeakSet();
-/** @type {WeakSet<Element>} */
-const listening = new WeakSet();
-/** What takes drops. @type {WeakSet<Element>} */
-const dropping = new WeakSet();
-/** Roots of frameworks: they listen for what is in them. @type {WeakSet<Element>} */
-const bases = new WeakSet();
+/** What listens for clicks, what takes drops, and roots of frameworks, which listen for what is in them. @type {[Elements, Elements, Elements]} */
+const [listening, dropping, bases] = [new WeakSet(), new WeakSet(), new WeakSet()];
 let heardListeners = false;
 /** What custom elements say of themselves by ElementInternals, as attributes: those that they have count for more. @type {WeakMap<Element, Map<string, string>>} */
 const sayings = new WeakMap();
 let heardSayings = false;
 /** What the hook has said last of what it was asked. */
 let said = "";
-/** The longest text that is read of it, characters. */
 const LONGEST_SAID = 100_000;
 const MOST_TIMERS = 10_000;
 const LONGEST_TIMER = 1000;
@@ -56,15 +51,16 @@ function adopt(root) {
   closedSome = true;
   meet(root);
 }
+/** Note the elements of an event, which has one or ranges. @param {WeakSet<Element>} known @returns {(event: any) => void} */
+const noting = (known) => (event) => {
+  const nodes = event.submitter ? [event.submitter] : event.getTargetRanges().map((/** @type {StaticRange} */ range) => range.startContainer);
+  for (const node of nodes) if (isElement(node)) known.add(node);
+  heardListeners = true;
+};
 /** @type {Record<string, (event: any) => void>} */
 const answers = {
   root: ({ submitter }) => adopt(submitter && rootOf(submitter)),
-  element: ({ submitter }) => noteListeners(listening, [submitter]),
-  elements: (event) => noteListeners(listening, rangesOf(event)),
-  drop: ({ submitter }) => noteListeners(dropping, [submitter]),
-  drops: (event) => noteListeners(dropping, rangesOf(event)),
-  base: ({ submitter }) => noteListeners(bases, [submitter]),
-  bases: (event) => noteListeners(bases, rangesOf(event)),
+  element: noting(listening), elements: noting(listening), drop: noting(dropping), drops: noting(dropping), base: noting(bases), bases: noting(bases),
   said: onSaid, timers: onSaid, presses: onSaid, readings: onSaid, learnt: onSaid,
   saying({ submitter }) {
     const attributes = Object.entries(parsed() ?? {}).filter(([name, value]) => /^(?:role|aria-[a-z]+)$/.test(name) && typeof value === "string");
@@ -72,16 +68,13 @@ const answers = {
     heardSayings = true;
   },
   holding: ({ detail }) => void (isFirst = detail === "first"),
-  key: onHookKey,
+  // The hook hears of keys before the page does; no answer is a no.
+  key(question) {
+    const [type, data] = question.detail.split(/:(.*)/s);
+    if (mayPass(type, data)) question.preventDefault();
+  },
 };
 
-/** @param {WeakSet<Element>} known @param {(Node | null)[]} nodes */
-function noteListeners(known, nodes) {
-  for (const node of nodes) if (isElement(node)) known.add(node);
-  heardListeners = true;
-}
-/** @param {InputEvent} event */
-const rangesOf = (event) => event.getTargetRanges().map((range) => range.startContainer);
 /** @param {CustomEvent} event */
 function onSaid({ detail }) {
   said = typeof detail === "string" && detail.length <= LONGEST_SAID ? detail : "";
@@ -135,7 +128,6 @@ function pendingTimers() {
 
 /** Whether the next frame runs something that the last input has started; true where that is not known. */
 const framesDue = () => parseInt(ask("frames", "1")) > 0;
-
 /** What the hook has learnt anew of which waits changed nothing, for the next document of this origin. */
 function learntAnew() {
   const text = ask("learnt");
@@ -162,17 +154,13 @@ function closedSlot(child, host) {
 
 /** The node that an element stands in as people see it: slot, host or parent. @param {Node} node @returns {Node | null} */
 function flatParent(node) {
-  if (isElement(node)) {
-    const slot = assignedSlot(node);
-    if (slot) return slot;
-  }
+  const slot = isElement(node) && assignedSlot(node);
+  if (slot) return slot;
   const parent = parentNode(node);
-  if (closedSome && isElement(parent) && isElement(node)) {
-    const slot = closedSlot(node, parent);
-    if (slot) return slot;
-  }
-  if (parent) return parent instanceof ShadowRoot ? parent.host : parent;
-  return node instanceof ShadowRoot ? node.host : null;
+  const closed = closedSome && isElement(parent) && isElement(node) && closedSlot(node, parent);
+  if (closed) return closed;
+  const outer = parent || node;
+  return outer instanceof ShadowRoot ? outer.host : parent;
 }
 
 /** An element and those around it as they are drawn, the innermost first. @param {Node | null} node @param {number} most @returns {Generator<Element>} */
@@ -193,11 +181,6 @@ function holds(outer, inner) {
 /** The focused element, through shadow roots. @returns {Element | null} */
 function deepActive() {
   let element = /** @type {Element | null} */ (_activeElement.call(document));
-  while (element) {
-    const root = shadowOf(element);
-    const inner = root && root.activeElement;
-    if (!inner) break;
-    element = inner;
-  }
+  for (let inner = element; inner; inner = shadowOf(inner)?.activeElement ?? null) element = inner;
   return element === body() ? null : element;
 }

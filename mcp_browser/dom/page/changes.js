@@ -54,17 +54,12 @@ function costUpTo(lines, limit) {
 /** @param {Line} line @param {boolean} isNew @param {Set<number> | null} old ids that were reported before @returns {WireLine} */
 function wire(line, isNew, old = null) {
   const states = line.marks.length ? [...line.states, ...line.marks] : line.states;
-  const { kind, depth, id, role, name, far } = line;
-  if (!line.parts) return [kind, depth, id, role, name, states, isNew ? 1 : 0, far];
-  const parts = line.parts.map((part) => wire(part, !!old && !old.has(part.id)));
-  return [kind, depth, id, role, name, states, isNew ? 1 : 0, far, parts];
+  const { kind, depth, id, role, name, far, parts } = line;
+  const inner = parts ? /** @type {[WireLine[]]} */ ([parts.map((part) => wire(part, !!old && !old.has(part.id)))]) : /** @type {const} */ ([]);
+  return [kind, depth, id, role, name, states, isNew ? 1 : 0, far, ...inner];
 }
 
-/**
- * Choose the lines that a budget has room for: what is in the view first, then what is near it.
- * @param {Line[]} lines @param {Int32Array} costs of each of them, in characters @param {number} total of all of them
- * @param {number} budget in characters @returns {number[]} places in `lines`, in reading order
- */
+/** Choose what a budget has room for: what is in the view first, then what is near it. @param {Line[]} lines @param {Int32Array} costs @param {number} total @param {number} budget in characters @returns {number[]} places in `lines` */
 function choose(lines, costs, total, budget) {
   if (total <= budget) return [...lines.keys()];
   const order = Float64Array.from(lines.map(({ far }, i) => Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i)).sort();
@@ -83,7 +78,7 @@ function choose(lines, costs, total, budget) {
 function folded(lines, folding) {
   const folds = new Map(folding.folds.map(({ at, line }) => [at, line]));
   // One may stand behind the last line.
-  const places = Array.from({ length: lines.length + 1 }, (_, i) => i).filter((i) => folds.has(i) || (lines[i] && !folding.hidden[i]));
+  const places = [...lines.keys(), lines.length].filter((i) => folds.has(i) || (lines[i] && !folding.hidden[i]));
   return { shown: places.map((i) => /** @type {Line} */ (folds.get(i) || lines[i])), places };
 }
 
@@ -115,10 +110,7 @@ const reportedIds = new Set();
 /** Those of the last reading: reported once the next one is compared with it. @type {Set<number>} */
 const sentIds = new Set();
 
-/**
- * What is in the view and was never reported: a budget left it out, and it was scrolled to.
- * @param {Line[]} lines @param {Change[]} changes @param {Folding | null} folding @returns {Change[]}
- */
+/** What is in the view and was never reported: a budget left it out, and it was scrolled to. @param {Line[]} lines @param {Change[]} changes @param {Folding | null} folding @returns {Change[]} */
 function unreported(lines, changes, folding) {
   const now = new Set(changes.map(([, line]) => line.id));
   const found = lines.filter((line, i) => line.far === 0 && !(folding && folding.hidden[i]) && !reportedIds.has(line.id) && !now.has(line.id));
@@ -151,11 +143,14 @@ function observe(wish) {
   const veiled = !!folding && folding.behind > 0;
   const behind = veiled && !wasVeiled && !lines.some(({ marks }) => marks.some((mark) => mark.startsWith(COVERS))) ? folding.behind : undefined;
   wasVeiled = veiled;
+  const loading = _readyState.call(document) !== "complete";
   // What is still coming, or has scripts, may show something yet.
-  const unshown = showsNothing(lines) ? _readyState.call(document) !== "complete" || document.scripts.length > 0 : undefined;
+  const unshown = showsNothing(lines) ? loading || document.scripts.length > 0 : undefined;
   release(lines);
   if (!lookedTooMuch) watchLooks();
-  const answer = { ...answerOf(lines, number), unshown };
+  const secret = secretMet || undefined;
+  const suspects = hosts.length ? hosts.map(keep) : undefined;
+  const answer = { ...pageFacts(lines), number, loading, seen: seenOfFrames(lines), secret, hosts: suspects, unshown };
   if (before && !wish.whole) {
     const changes = foldAdded(compare(before, lines), folding);
     const come = unreported(lines, changes, folding);
@@ -170,10 +165,8 @@ function observe(wish) {
   return { ...answer, ...snapshotOf(lines, folding, old, wish.budget) };
 }
 
-/** What each answer contains. @param {Line[]} lines @param {number} number */
-function answerOf(lines, number) {
-  return { doc: documentKey, number, url: location.href, title: tidy(_title.call(document) || ""), loading: _readyState.call(document) !== "complete", view: view(), frames: framesIn(lines), seen: seenOfFrames(lines), count: lines.length, secret: secretMet || undefined, hosts: hosts.length ? hosts.map(keep) : undefined };
-}
+/** What is said of the document with each snapshot. @param {Line[]} lines */
+const pageFacts = (lines) => ({ doc: documentKey, url: location.href, title: tidy(_title.call(document) || ""), view: view(), frames: framesIn(lines), count: lines.length });
 
 /** The frames that can be seen: id, place among the lines, depth, distance from the view. @param {Line[]} lines */
 function framesIn(lines) {
@@ -200,11 +193,7 @@ function seenOfFrames(lines) {
   return parts;
 }
 
-/**
- * What a budget has room for, ready to be sent; these lines count as reported once the next reading is compared with this one.
- * @param {Line[]} lines @param {Folding | null} folding @param {Set<number> | null} old ids of the lines that were reported before
- * @param {number} budget in characters
- */
+/** What a budget has room for; these lines count as reported once the next reading is compared with this one. @param {Line[]} lines @param {Folding | null} folding @param {Set<number> | null} old ids reported before @param {number} budget in characters */
 function snapshotOf(lines, folding, old, budget) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
   const costs = Int32Array.from(shown.map(costOf));
@@ -224,17 +213,14 @@ function snapshotOf(lines, folding, old, budget) {
 const MOST_SIDES = 1000;
 
 /**
- * On which side of what is seen the lines lie: for each change of side the place, the id of what scrolls (0 for the
- * page), and -1, 0 or 1; for each box that scrolls, the screens before and behind what is seen, and whether it scrolls
- * sideways.
- * @param {Line[]} lines
+ * On which side of what is seen the lines lie: for each change of side the place, the id of what scrolls (0 for the page), and -1, 0 or 1;
+ * for each box that scrolls, the screens before and behind what is seen, and whether it scrolls sideways. @param {Line[]} lines
  */
 function sidesOf(lines) {
-  /** @type {[number, number, number][]} */
   const runs = [[0, 0, 0]];
   /** @type {Record<string, [number, number, boolean]>} */
   const ports = {};
-  let [, id, sign] = /** @type {[number, number, number]} */ (runs[0]);
+  let [id, sign] = [0, 0];
   for (const [i, { far, port, role }] of lines.entries()) {
     if (role === "iframe" && port.id && !ports[port.id]) ports[port.id] = screensOf(port.id);
     const side = Math.sign(far);
@@ -257,26 +243,18 @@ function hiding(port) {
 function screensOf(id) {
   const element = byId(id);
   if (!element) return [0, 0, false];
-  const height = _clientHeight.call(element);
-  const down = _scrollHeight.call(element) - height;
-  if (down >= LEAST_SCROLL) {
-    const top = _scrollTop.call(element);
-    return [top / Math.max(1, height), (down - top) / Math.max(1, height), false];
-  }
-  const width = _clientWidth.call(element);
-  const left = Math.abs(_scrollLeft.call(element));
-  return [left / Math.max(1, width), (_scrollWidth.call(element) - width - left) / Math.max(1, width), true];
+  const across = roomOf(element, false) < LEAST_SCROLL;
+  const seen = Math.max(1, across ? _clientWidth.call(element) : _clientHeight.call(element));
+  const before = across ? Math.abs(_scrollLeft.call(element)) : _scrollTop.call(element);
+  return [before / seen, (roomOf(element, across) - before) / seen, across];
 }
 
 /**
+ * What happened, the line, the line before, its place before and now, -1 for none. Of lines that went together the first, the last where
+ * the first does not hold the others, its place, and how many there are as a negative number.
  * @typedef {["added" | "removed" | "unlisted" | "changed" | "replaced" | "moved", Line, Line | null, number, number]} Change
- *   what happened, the line, the line before, its place before and now, -1 for none. Where several lines went that
- *   stood one after the other, the first of them, the last where the first does not hold the others, its place, and
- *   how many there are as a negative number.
- * @param {Line[]} before
- * @param {Line[]} after
- * @returns {Change[]}
  */
+/** @param {Line[]} before @param {Line[]} after @returns {Change[]} */
 function compare(before, after) {
   /** Which old line each new one was: its place, or -1. */
   const origin = new Int32Array(after.length).fill(-1);
@@ -285,30 +263,34 @@ function compare(before, after) {
   /** @type {Change[]} */
   const changes = [];
   if (first === before.length && first === after.length) return changes;
+  /**
+   * Match new lines that have no old one with the old ones of the same key: the places of both, for each pair.
+   * @template K @param {Map<K, number[]>} places of old lines, by their keys @param {(line: Line, at: number) => K} keyOf @param {(old: Line, line: Line) => unknown} fits
+   */
+  const match = (places, keyOf, fits) => {
+    /** @type {Map<number, number>} */
+    const pairs = new Map();
+    for (const [j, line] of after.entries()) {
+      const olds = (origin[j] === -1 && places.get(keyOf(line, j))) || [];
+      const place = olds.findIndex((at) => fits(/** @type {Line} */ (before[at]), line));
+      const i = olds[place];
+      if (i === undefined) continue;
+      olds.splice(place, 1);
+      used[i] = 1;
+      origin[j] = i;
+      pairs.set(j, i);
+    }
+    return pairs;
+  };
   /** Places of the lines that are left, by the ids of their elements. @type {Map<number, number[]>} */
   const oldById = new Map();
   for (const [i, line] of before.entries()) if (!used[i]) addTo(oldById, line.id, i);
-  let redrawn = false;
-  for (const [j, line] of after.entries()) {
-    if (origin[j] !== -1) continue;
-    const i = oldById.get(line.id)?.find((at) => !used[at] && sameLine(/** @type {Line} */ (before[at]), line));
-    if (i === undefined) continue;
-    used[i] = 1;
-    origin[j] = i;
-    redrawn ||= line.name !== /** @type {Line} */ (before[i]).name;
-  }
-  if (before.length === after.length && !redrawn && isRising(origin)) return changes;
+  const same = match(oldById, (line) => line.id, sameLine);
+  const redrawn = Array.from(same).some(([j, i]) => after[j]?.name !== before[i]?.name);
+  const isRising = () => origin.every((place, j) => place !== -1 && place >= (origin[j - 1] ?? 0));
+  if (before.length === after.length && !redrawn && isRising()) return changes;
   // The same element with another line.
-  /** @type {Map<number, number>} */
-  const changedFrom = new Map();
-  for (const [j, line] of after.entries()) {
-    if (origin[j] !== -1) continue;
-    const isSame = (/** @type {Line} */ old) => old.kind === line.kind || (old.role && line.role);
-    const i = oldById.get(line.id)?.find((at) => !used[at] && isSame(/** @type {Line} */ (before[at])));
-    if (i === undefined) continue;
-    used[i] = 1;
-    changedFrom.set(j, i);
-  }
+  const changedFrom = match(oldById, (line) => line.id, (old, line) => old.kind === line.kind || (old.role && line.role));
   // Another element with the same line, in the same row and dialog: drawn anew.
   /** @type {Map<string, number[]>} */
   const oldBySign = new Map();
@@ -318,32 +300,18 @@ function compare(before, after) {
     if (used[i] || (old.kind === "interactive" && byId(old.id))) continue;
     addTo(oldBySign, `${signature(old)}\n${old.entry}\n${oldDialogs[i]}`, i);
   }
-  /** @type {Map<number, number>} */
-  const replacedFrom = new Map();
-  for (const [j, line] of after.entries()) {
-    if (origin[j] !== -1 || changedFrom.has(j)) continue;
-    const i = oldBySign.get(`${signature(line)}\n${line.entry}\n${dialogs[j]}`)?.shift();
-    if (i === undefined) continue;
-    used[i] = 1;
-    replacedFrom.set(j, i);
-  }
+  const replacedFrom = match(oldBySign, (line, j) => `${signature(line)}\n${line.entry}\n${dialogs[j]}`, () => true);
   changes.push(...goneFrom(before, used));
-  for (const [j, i] of changedFrom) origin[j] = i;
-  for (const [j, i] of replacedFrom) {
-    origin[j] = i;
-    if (reportedIds.has(/** @type {Line} */ (before[i]).id)) reportedIds.add(/** @type {Line} */ (after[j]).id);
-  }
+  for (const [j, i] of replacedFrom) if (reportedIds.has(/** @type {Line} */ (before[i]).id)) reportedIds.add(/** @type {Line} */ (after[j]).id);
   const stayed = inOrder(origin);
   for (const [j, line] of after.entries()) {
     const i = /** @type {number} */ (origin[j]);
-    if (i === -1) changes.push(["added", line, null, -1, j]);
-    else if (changedFrom.has(j)) changes.push(["changed", line, /** @type {Line} */ (before[i]), i, j]);
-    else if (replacedFrom.has(j) && (line.kind === "interactive" || line.kind === "region" || line.name.includes("\uE000"))) {
-      changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
-    } else if (!stayed[j]) changes.push(["moved", line, follower(after, stayed, j), i, j]);
-    else if (line.name !== /** @type {Line} */ (before[i]).name) {
-      changes.push(["replaced", line, /** @type {Line} */ (before[i]), i, j]);
-    }
+    const old = before[i] ?? null;
+    const isRedrawn = replacedFrom.has(j) && (line.kind === "interactive" || line.kind === "region" || line.name.includes("\uE000"));
+    if (!old) changes.push(["added", line, null, -1, j]);
+    else if (changedFrom.has(j)) changes.push(["changed", line, old, i, j]);
+    else if (isRedrawn || (stayed[j] && line.name !== old.name)) changes.push(["replaced", line, old, i, j]);
+    else if (!stayed[j]) changes.push(["moved", line, follower(after, stayed, j), i, j]);
   }
   return changes;
 }
@@ -364,16 +332,12 @@ const MOST_GONE = 5;
 /** Fewer lines that went with the one that holds them are reported one by one. */
 const LEAST_WITHIN = 2;
 
-/**
- * What went: line by line, or all that stood in one together, and long runs together.
- * @param {Line[]} before @param {Uint8Array} used which old lines are still there @returns {Change[]}
- */
+/** What went: line by line, or all that stood in one together, and long runs together. @param {Line[]} before @param {Uint8Array} used which old lines are still there @returns {Change[]} */
 function goneFrom(before, used) {
   /** @type {Change[]} */
   const changes = [];
   for (let i = 0; i < before.length; ) {
-    /** @type {Change[]} */
-    const run = [];
+    const run = /** @type {Change[]} */ ([]);
     let next = i;
     // The lines in a frame are reported by the frame.
     while (next < before.length && !used[next] && !isLeft(/** @type {Line} */ (before[next])) && (next === i || /** @type {Line} */ (before[next - 1]).role !== "iframe")) {
@@ -410,11 +374,7 @@ function isLeft(line) {
 /** @param {Line} line @param {Line} outer */
 const isWithin = (line, outer) => line.depth > outer.depth && line.role !== "iframe" && outer.role !== "iframe";
 
-/**
- * Match the lines that are as they were from the beginning on, and from the end on: on most pages nearly all.
- * @param {Line[]} before @param {Line[]} after @param {Int32Array} origin old place of each new line, filled in
- * @param {Uint8Array} used which old lines have been matched, filled in @returns {number} how many lines are the same at the beginning
- */
+/** Match the lines that are as they were from the beginning and from the end on; how many are the same at the beginning. @param {Line[]} before @param {Line[]} after @param {Int32Array} origin old place of each new line @param {Uint8Array} used old lines matched */
 function alike(before, after, origin, used) {
   const same = (/** @type {number} */ i, /** @type {number} */ j) => {
     const a = /** @type {Line} */ (before[i]);
@@ -433,9 +393,6 @@ function alike(before, after, origin, used) {
   }
   return first;
 }
-
-/** Whether every line was there before, in the same order. @param {Int32Array} origin */
-const isRising = (origin) => origin.every((place, j) => place !== -1 && place >= (origin[j - 1] ?? 0));
 
 /** Which lines have kept their order among one another: the longest rising run of old places. @param {Int32Array} origin old place of each new line, -1 for none */
 function inOrder(origin) {
@@ -463,17 +420,14 @@ function inOrder(origin) {
 /** @param {Change[]} changes @param {Line[]} old what was there before @param {number} budget */
 function chooseChanges(changes, old, budget) {
   const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
-  const order = changes.map((_, i) => i);
   const total = costs.reduce((sum, own) => sum + own, 0);
+  const ranks = changes.map(([kind, line, , , at]) => {
+    if (kind === "added" && at === -1) return 300;
+    return Math.abs(line.far) + (kind === "replaced" || kind === "moved" ? 1e6 : 0) + (kind === "removed" ? 500 : 0);
+  });
+  const order = [...changes.keys()];
+  if (total > budget) order.sort((a, b) => Number(ranks[a]) - Number(ranks[b]) || a - b);
   let cost = 0;
-  if (total > budget) {
-    const rank = (/** @type {number} */ i) => {
-      const [kind, line, , , at] = /** @type {Change} */ (changes[i]);
-      if (kind === "added" && at === -1) return 300;
-      return Math.abs(line.far) + (kind === "replaced" || kind === "moved" ? 1e6 : 0) + (kind === "removed" ? 500 : 0);
-    };
-    order.sort((a, b) => rank(a) - rank(b) || a - b);
-  }
   const chosen = [];
   for (const i of order) {
     const own = /** @type {number} */ (costs[i]);

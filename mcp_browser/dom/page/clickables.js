@@ -12,10 +12,9 @@ const LEAST_ITEMS = 6;
 function handAt(at) {
   const frame = /** @type {Open} */ (walk.open[at]);
   if (frame.hand !== undefined) return frame.hand;
-  if (!surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root) {
-    frame.hand = hasHand(frame.element) ? "acts" : isBarred(frame.element) && "refuses";
-  } else if (OWN_CURSOR.has(frame.tag)) frame.hand = false;
-  else frame.hand = handAt(at - 1);
+  const isOwn = !surveyed || walk.shadows > 0 || at === 0 || frame.pointed || frame.root;
+  if (isOwn) frame.hand = hasHand(frame.element) ? "acts" : isBarred(frame.element) && "refuses";
+  else frame.hand = !OWN_CURSOR.has(frame.tag) && handAt(at - 1);
   return frame.hand;
 }
 
@@ -34,11 +33,11 @@ function underHand() {
   return at < walk.open.length ? at : -1;
 }
 
-/** Make a clickable thing of an element that is open already. @param {number} at */
+/** Make a clickable thing of an element that is open already. @param {number} at its place in `open`, -1 for none */
 function discover(at) {
-  const frame = /** @type {Open} */ (walk.open[at]);
+  const frame = walk.open[at];
+  if (!frame || frame.close || walk.ignoredHand === frame.element) return;
   const { element } = frame;
-  if (frame.close || walk.ignoredHand === element) return;
   if (element === body() || element === rootElement() || element === walk.start) {
     walk.ignoredHand = element;
     return;
@@ -78,7 +77,8 @@ function openClickable(frame, at, inner = null) {
     if (!inner) walk.row = outerRow;
     const place = walk.lines.lastIndexOf(own);
     // What changes the size of a thing that is dragged is not there to be clicked instead of it.
-    const grips = place >= 0 && hasHand(element) ? takeGrips(place + 1) : [];
+    const grips = place >= 0 && hasHand(element) ? walk.lines.slice(place + 1).filter(({ name, node }) => name === "" && node && isResizer(node)) : [];
+    if (grips.length) walk.lines = walk.lines.filter((line) => !grips.includes(line));
     closeClickable(own, place);
     if (own.name && own.kind === "interactive") addHint(own, labelAround(element, true));
     if (grips.length && !walk.lines.includes(own)) for (const grip of grips) grip.depth--;
@@ -87,23 +87,29 @@ function openClickable(frame, at, inner = null) {
   });
 }
 
-/** Take those lines out that are handles for another size. @param {number} from */
-function takeGrips(from) {
-  const rest = walk.lines.splice(from);
-  const grips = new Set(rest.filter(({ name, node }) => name === "" && node && isResizer(node)));
-  walk.lines.push(...(grips.size ? rest.filter((line) => !grips.has(line)) : rest));
-  return [...grips];
+/** Take a line out: what stands in it stands where it did. @param {number} at */
+function takeOut(at) {
+  walk.lines.splice(at, 1);
+  for (const inner of walk.lines.slice(at)) inner.depth--;
+}
+
+/** Make a group of a clickable thing, around what is in it. @param {Line} own @param {string} role */
+function becomeGroup(own, role = "group") {
+  own.kind = "region";
+  own.role = role;
+  if (!own.name) own.states = withHint(/** @type {Element} */ (own.node), own.role, own.states);
 }
 
 /** Decide what a clickable thing is called, and whether it is one at all. @param {Line} own @param {number} at */
 function closeClickable(own, at) {
   if (at < 0) return;
+  const all = walk.lines.slice(at + 1);
   let controls = 0;
   let texts = 0;
   let length = 0;
   /** How deep the control lies that the lines stand in. */
   let within = Infinity;
-  for (const inner of walk.lines.slice(at + 1)) {
+  for (const inner of all) {
     const bearer = walk.echoes.get(inner);
     if (bearer && bearer !== own) continue;
     if (inner.parts) controls += inner.parts.length;
@@ -117,8 +123,7 @@ function closeClickable(own, at) {
   }
   const element = /** @type {Element} */ (own.node);
   const drop = () => {
-    walk.lines.splice(at, 1);
-    for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
+    takeOut(at);
     walk.ignoredHand = element;
     // In a table its text and controls stand in the cell.
     for (const inner of walk.row ? walk.lines.splice(at) : []) {
@@ -130,71 +135,55 @@ function closeClickable(own, at) {
   if (bases.has(element) && listensForAll(element)) return drop();
   if (takesDrops(element) && rectOf(element).height > 0 && !(parentNode(element) === body() && fillsPage(element))) {
     own.states = [...own.states, "droppable"];
-    const holdsRows = walk.lines.slice(at + 1).some((line) => line.cells);
-    if (nameItems(element, at) || nameAlike(element, at) || controls > 0 || length > LONGEST_CLICKABLE || holdsRows) {
-      own.kind = "region";
-      own.role = explicitRole(element).replace(/^(none|presentation|generic)$/, "") || "group";
-      if (!own.name) own.states = withHint(element, own.role, own.states);
-      return undefined;
+    if (nameItems(element, at) || nameAlike(element, at) || controls > 0 || length > LONGEST_CLICKABLE || all.some((line) => line.cells)) {
+      return becomeGroup(own, explicitRole(element).replace(NO_ROLE, "") || "group");
     }
   }
   // What listens around a code editor is the editor; what another line shows leaves nothing here.
-  if (isAroundEditor(element) || (at === walk.lines.length - 1 && walk.joined && _contains.call(element, walk.joined))) return drop();
+  if ((walk.surface && _contains.call(element, walk.surface)) || isDrawnByEditor(element) || (!all.length && walk.joined && _contains.call(element, walk.joined))) return drop();
   const many = controls > MOST_IN_CLICKABLE || length > 4000;
   // A listener around several controls is there for them, unless the cursor says otherwise.
   if (many || (controls > 1 && !hasHand(element))) {
     if (!own.name) return drop();
-    own.kind = "region";
-    own.role = explicitRole(element) || "group";
-    if (isWithinTwin(own, at)) return drop();
-    return undefined;
+    becomeGroup(own, explicitRole(element) || "group");
+    return isWithinTwin(own, at) ? drop() : undefined;
   }
   if (controls > 0 && listensForAll(element)) return drop();
-  const field = controls === 1 && walk.lines.slice(at + 1).find((line) => LEADING.has(line.role) && line.name !== "");
+  const field = controls === 1 && all.find((line) => LEADING.has(line.role) && line.name !== "");
   // What says no more than the label of the field in it is there to focus that.
-  const isLabel = !!field && !own.name && !own.states.length && texts === 1 && walk.lines.slice(at + 1).every((line) => line === field || line.depth > field.depth || `${field.name} `.startsWith(`${line.name} `));
+  const isLabel = !!field && !own.name && !own.states.length && texts === 1 && all.every((line) => line === field || line.depth > field.depth || `${field.name} `.startsWith(`${line.name} `));
   if (controls === 1 && (texts === 0 || isLabel || !hasHandler(element))) return drop();
   if (controls > 1 && !hasHandler(element)) return drop();
   if (own.name) return undefined;
-  const rows = walk.rows.size ? walk.lines.slice(at + 1).filter((line) => line.place) : [];
+  const rows = walk.rows.size ? all.filter((line) => line.place) : [];
   // So is one around rows, to which what stands beside them is joined.
   if (rows.length > 1 && !hasHand(element)) return drop();
-  const isLed = controls === 1 && LEADING.has(walk.lines[at + 1]?.role ?? "");
-  if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) {
-    own.kind = "region";
-    own.role = "group";
-    own.states = withHint(element, own.role, own.states);
+  const isLed = controls === 1 && LEADING.has(all[0]?.role ?? "");
+  if ((controls === 0 || isLed) && texts > 1 && length <= LONGEST_CLICKABLE && nameAlike(element, at)) return becomeGroup(own);
+  if (controls > 0 || length > LONGEST_CLICKABLE) {
+    const inner = all.find((line) => !walk.echoes.has(line) && (line.kind === "text" || line.kind === "heading" || line.kind === "image"));
+    if (inner) own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
+    if (!inner || own.name !== inner.name) return undefined;
+    if (inner.kind === "heading") sayHeading(own, levelOf(inner));
+    walk.lines.splice(walk.lines.indexOf(inner, at), 1);
     return undefined;
   }
-  if (controls === 0 && length <= LONGEST_CLICKABLE) {
-    let name = "";
-    for (const inner of walk.lines.slice(at + 1)) {
-      name += `${name ? " " : ""}${inner.name}`;
-      if (inner.kind === "heading") sayHeading(own, levelOf(inner));
-    }
-    own.name = name || tidy(around(element, "")) || writtenBeside(element);
-    const before = walk.lines[at - 1];
-    if (!name && before && before.kind === "text" && own.name && before.name === own.name && walk.lines.length === at + 1) walk.lines.splice(--at, 1);
-    // An empty box that listens all over the page is there for whatever else is on it.
-    if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
-    walk.lines.length = at + 1;
-    for (const { place } of rows) walk.rows.delete(place ?? "");
-    if (own.name && joinShape(own, before)) return undefined;
-    if (!own.name && coversItsControl(element, own.depth)) return drop();
-    if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();
-    if (!own.name) own.states = withHint(element, "clickable", own.states);
-    for (const point of pointsOf(element)) {
-      const line = newLine("interactive", point, keep(point), "clickable", "", withHint(point, "clickable", []), own.far, own.port);
-      line.depth = own.depth + 1;
-      walk.lines.push(line);
-    }
-  } else {
-    const inner = walk.lines.slice(at + 1).find((line) => !walk.echoes.has(line) && (line.kind === "text" || line.kind === "heading" || line.kind === "image"));
-    if (inner) own.name = cut(inner.name.replace(REFERENCES, ""), LONGEST_NAME);
-    if (inner && own.name === inner.name) {
-      if (inner.kind === "heading") sayHeading(own, levelOf(inner));
-      walk.lines.splice(walk.lines.indexOf(inner, at), 1);
-    }
+  for (const inner of all) if (inner.kind === "heading") sayHeading(own, levelOf(inner));
+  const name = all.reduce((said, inner) => (said && `${said} `) + inner.name, "");
+  own.name = name || tidy(around(element, "")) || writtenBeside(element);
+  const before = walk.lines[at - 1];
+  if (!name && before && before.kind === "text" && own.name && before.name === own.name && !all.length) walk.lines.splice(--at, 1);
+  // An empty box that listens all over the page is there for whatever else is on it.
+  if (!own.name && !own.states.includes("droppable") && listensForAll(element)) return drop();
+  walk.lines.length = at + 1;
+  for (const { place } of rows) walk.rows.delete(place ?? "");
+  if (own.name && joinShape(own, before)) return undefined;
+  if (!own.name && coversItsControl(element, own.depth)) return drop();
+  if (!own.name && before && before.role === "canvas" && isSurfaceOf(element, /** @type {Element} */ (before.node))) return drop();
+  if (!own.name) own.states = withHint(element, "clickable", own.states);
+  for (const point of pointsOf(element)) {
+    const line = newLine("interactive", point, keep(point), "clickable", "", withHint(point, "clickable", []), own.far, own.port);
+    walk.lines.push({ ...line, depth: own.depth + 1 });
   }
 }
 
@@ -215,10 +204,8 @@ function listensForAll(element) {
 
 /** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
 function fillsPage(element) {
-  const box = rectOf(element);
-  if (box.width * box.height > walk.width * walk.height * 0.6) return true;
-  const page = parentNode(element) === body() ? body() : null;
-  return !!page && box.height >= rectOf(page).height * 0.6;
+  const [box, page] = [rectOf(element), parentNode(element) === body() ? body() : null];
+  return box.width * box.height > walk.width * walk.height * 0.6 || (!!page && box.height >= rectOf(page).height * 0.6);
 }
 
 /** Make elements of the texts in what listens for them, where they stand in boxes that are alike: one of them is meant by a click. @param {Element} element @param {number} at its line's place */
@@ -239,33 +226,28 @@ function nameAlike(element, at) {
 
 /** Whether a brother of an element is of its kind. @param {Element} element */
 function hasTwin(element) {
-  const kind = (attribute(element, "class") || "").split(" ")[0];
-  const isTwin = (/** @type {Element} */ other) => other !== element && localName(other) === localName(element) && (attribute(other, "class") || "").split(" ")[0] === kind;
-  return (!!kind || localName(element) === "li") && [.../** @type {Element} */ (parentNode(element)).children].some(isTwin);
+  const kindOf = (/** @type {Element} */ one) => `${localName(one)} ${(attribute(one, "class") || "").split(" ")[0]}`;
+  const kind = kindOf(element);
+  return (kind === "li " || !kind.endsWith(" ")) && childrenOf(/** @type {Element} */ (parentNode(element))).some((other) => other !== element && kindOf(other) === kind);
 }
 
 /** @param {Line} line @param {Element} node */
-function becomeClickable(line, node) {
-  Object.assign(line, { kind: "interactive", node, id: keep(node), role: "clickable", name: cut(line.name, LONGEST_NAME), states: [] });
-}
+const becomeClickable = (line, node) => Object.assign(line, { kind: "interactive", node, id: keep(node), role: "clickable", name: cut(line.name, LONGEST_NAME), states: [] });
 
 /** Make elements of the children of what takes drops: they may be dragged one by one. @param {Element} element @param {number} at its line's place */
 function nameItems(element, at) {
   /** The first line of each child. @type {Map<Element, Line>} */
   const items = new Map();
   for (const line of walk.lines.slice(at + 1)) {
-    let child = line.node;
-    while (child && flatParent(child) !== element) child = /** @type {Element | null} */ (flatParent(child));
+    const child = Array.from(outward(line.node)).find((outer) => flatParent(outer) === element);
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
   if (items.size < 2) return false;
   const kindOfItem = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
-  const isForFiles = query(element, "input[type=file]") !== null;
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  if (isForFiles) for (const child of items.keys()) counts.set(kindOfItem(child), (counts.get(kindOfItem(child)) ?? 0) + 1);
+  const kinds = query(element, "input[type=file]") ? Array.from(items.keys(), kindOfItem) : null;
+  const isLone = (/** @type {string} */ kind) => !!kinds && kinds.indexOf(kind) === kinds.lastIndexOf(kind);
   // What is written above items, or in a zone for files, is none.
-  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && (!isForFiles || Number(counts.get(kindOfItem(child))) > 1));
+  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && !isLone(kindOfItem(child)));
   for (const [child, line] of named) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
   return named.length > 0;
 }
@@ -274,7 +256,7 @@ function nameItems(element, at) {
 function enterClickable(element, frame, role) {
   flush();
   frame.start = walk.lines.length;
-  openClickable(frame, walk.lines.length);
+  openClickable(frame, frame.start);
   const own = walk.lines[frame.start];
   if (own && own.node === element && role && !/^(?:generic|form|region|group)$/.test(role)) own.role = role;
   return frame;

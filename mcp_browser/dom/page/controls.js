@@ -12,10 +12,14 @@ const BUTTONS = "button,[role=button]";
 
 /** States, with a hint of what a control that has no name is for. @param {Element} element @param {string} role @param {string[]} states */
 function withHint(element, role, states) {
-  const label = FIELDS.has(role) || states.includes("type=file") ? labelBeside(element, CHECKED.has(role)) : "";
-  const hint = label || (HINTED.has(role) ? hintOf(element) : FIELDS.has(role) ? tipOf(element) || tipAround(element) || calledBy(element) : role === "group" ? calledBy(element) : "");
-  return hint ? [...states, `hint=${quoted(cut(hint, LONGEST_HINT))}`] : states;
+  const isField = FIELDS.has(role);
+  const label = isField || states.includes("type=file") ? labelBeside(element, CHECKED.has(role)) : "";
+  const hint = label || (HINTED.has(role) ? hintOf(element) : isField ? tipOf(element) || tipAround(element) || calledBy(element) : role === "group" ? calledBy(element) : "");
+  return hint ? [...states, hinted(hint)] : states;
 }
+
+/** @param {string} hint */
+const hinted = (hint) => `hint=${quoted(cut(hint, LONGEST_HINT))}`;
 
 const TYPED_INTO = "input:not([type=hidden]),select,textarea,[role=textbox],[role=combobox],[contenteditable]";
 
@@ -32,11 +36,7 @@ const MOST_UP_TO_LABEL = 6;
 /** So far above a field, or beside it, what is written there may be its label, CSS pixels. */
 const NEAR_FIELD = 40;
 
-/**
- * What people read as the label of a field that has none: one for the id of what the field stands in, one that is tied to
- * nothing and stands with this field alone, or the short text right before it; behind it for a box to tick.
- * @param {Element} field @param {boolean} behind
- */
+/** What people read as the label of a field that has none: one that stands with it alone, or the short text before it; behind it for a box to tick. @param {Element} field @param {boolean} behind */
 function labelBeside(field, behind = false) {
   const tied = labelAround(field, true);
   if (tied) return tied;
@@ -60,17 +60,10 @@ function isData(cell, text) {
   return !LETTER.test(text) || (!!before && !query(before, CONTROLS) && LETTER.test(textContent(before)) && isOfTable());
 }
 
-/** Whether what names an element stands in it: the value of a list that was chosen. @param {Element} element */
-function isCalledByValue(element) {
-  const naming = referred(element, "aria-labelledby");
-  return naming.length > 0 && naming.every((one) => one !== element && holds(element, one));
-}
-
 /** The only label in a box with one field, tied to none. @param {Element} box */
 function loneLabel(box) {
-  const labels = queryAll(box, "label");
-  const label = /** @type {HTMLLabelElement | undefined} */ (labels[0]);
-  return label && labels.length === 1 && !label.control && !holdsFields(box) ? label : null;
+  const [label, other] = /** @type {Iterable<HTMLLabelElement>} */ (queryAll(box, "label"));
+  return label && !other && !label.control && !holdsFields(box) ? label : null;
 }
 
 /** Whether more than one field is seen in a box. @param {Element} box */
@@ -84,11 +77,7 @@ function holdsFields(box) {
 const REPLACED = "select,textarea,input:not([type=file],[type=checkbox],[type=radio])";
 /** The share of a component that the control takes up which shows its value. */
 const MOST_OF_BOX = 0.6;
-/**
- * The labels of a reading that are tied to no field, by the boxes that they stand in, and those tied to a field that is
- * not drawn, by what stands right behind it.
- * @type {WeakMap<object, Map<Node, HTMLLabelElement>>}
- */
+/** The labels of a reading that are tied to no field, by their boxes, or to one that is not drawn, by what is behind it. @type {WeakMap<object, Map<Node, HTMLLabelElement>>} */
 const labelsAround = new WeakMap();
 
 /** What the only label around an element says that is tied to no field, or the one tied to the field that it stands for. @param {Element} element @param {boolean} tied whether only the latter counts */
@@ -150,15 +139,16 @@ function pushControl(element, role, name, states, far, focused) {
   const own = newLine("interactive", element, id, role, cut(name, LONGEST_NAME), states, far);
   if (focused) own.marks = [...own.marks, "focused"];
   if (walk.heading) states.push(`h${walk.heading}`);
-  const tip = name.length <= LONGEST_SIGN && attribute(element, "title");
+  const means = traits(element);
+  const tip = tidy((name.length <= LONGEST_SIGN && attribute(element, "title")) || "");
+  // What names a list may stand in it: the value that was chosen.
+  const naming = role === "combobox" ? referred(element, "aria-labelledby") : [];
   if (name === "" || (name === NO_FILE && states.includes("type=file"))) own.states = withHint(element, role, states);
-  else if (FIELDS.has(role) && traits(element) & HOLDER && tidy(attribute(element, "placeholder") || "") === name) {
-    // A placeholder is an example; people read what stands beside the field.
-    addHint(own, labelAround(element));
-  } else if (role === "combobox" && isCalledByValue(element)) {
-    addHint(own, labelBeside(element));
-  } else if (tip && tidy(tip) !== name) own.states = [...states, `hint=${quoted(cut(tidy(tip), LONGEST_HINT))}`];
-  else if (traits(element) & LABEL && traits(element) & STYLE) {
+  // A placeholder is an example; people read what stands beside the field.
+  else if (FIELDS.has(role) && means & HOLDER && tidy(attribute(element, "placeholder") || "") === name) addHint(own, labelAround(element));
+  else if (naming.length > 0 && naming.every((one) => one !== element && holds(element, one))) addHint(own, labelBeside(element));
+  else if (tip && tip !== name) own.states = [...states, hinted(tip)];
+  else if (means & LABEL && means & STYLE) {
     const colour = colourOf(element, name);
     if (colour) own.states = [...states, `hint=${quoted(colour)}`];
   }
@@ -170,7 +160,14 @@ function pushControl(element, role, name, states, far, focused) {
 
 /** Add what a label says of a control that is called otherwise. @param {Line} own @param {string} label */
 function addHint(own, label) {
-  if (label && label !== own.name && !hintIn(own)) own.states = [...own.states, `hint=${quoted(cut(label, LONGEST_HINT))}`];
+  if (label && label !== own.name && !hintIn(own)) own.states = [...own.states, hinted(label)];
+}
+
+/** Set fields of the walk until the returned function is called. @param {Partial<Walk>} fields */
+function setWalk(fields) {
+  const outer = Object.fromEntries(Object.keys(fields).map((key) => [key, walk[/** @type {keyof Walk} */ (key)]]));
+  Object.assign(walk, fields);
+  return () => void Object.assign(walk, outer);
 }
 
 /** When an element's children have been read, end the text and do this, before what was to be done already. @param {Open} frame @param {(start: number) => void} close */
@@ -187,13 +184,12 @@ function whenRead(frame, close) {
 /** Read on inside a control, where text that only repeats its name is left out. @param {string} name @param {Open} frame */
 function enterInside(name, frame) {
   const putBack = repeating(name, /** @type {Line} */ (walk.lines[walk.lines.length - 1]));
-  const outerRow = walk.row;
-  walk.row = null;
+  const outer = setWalk({ row: null });
   walk.depth++;
   return whenRead(frame, () => {
     walk.depth--;
     putBack();
-    walk.row = outerRow;
+    outer();
   });
 }
 
@@ -231,10 +227,7 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   let far = farOf(element, replaceable);
   // A field that its component has put off the page stands where the component does.
   if (far !== far && unseen && role === "combobox") far = farOf(boxOfField(element), false);
-  if (far !== far) {
-    if (LEAVES.has(tag)) return null;
-    return frame;
-  }
+  if (far !== far) return LEAVES.has(tag) ? null : frame;
   if (surface) walk.surface = drawsText(surface) ? surface : null;
   else if (isDrawnByEditor(element) && attribute(element, "aria-hidden") === "true") return null;
   else if (replaceable && (walk.listed.has(element) || !canBeReached(element, tag))) return null;
@@ -243,7 +236,9 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const name = unseen && tag === "input" ? seenBelow(element, called) : called;
   if (isGripInRow(element, name)) return null;
   const states = statesOf(element, tag, role, name);
-  if (isInSelectedCell(element, role) && !states.includes("selected")) states.push("selected");
+  // As the days of a calendar, which are all of their cells.
+  const cell = role === "button" ? parentNode(element) : null;
+  if (isElement(cell) && attribute(cell, "aria-selected") === "true" && childElementCount(cell) === 1 && !states.includes("selected")) states.push("selected");
   const own = pushControl(element, role, name, states, far, element === walk.active);
   if (surface && walk.surface && !walk.row) leadEditor(own, surface);
   if (editor) editorRead = true;
@@ -256,16 +251,13 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   const value = own.states.find((state) => state.startsWith('value="'));
   whenRead(frame, () => {
     walk.parted = outer;
-    sayInner(own, walk.lines.lastIndexOf(own) + 1);
-    joinTwin(own, walk.lines.lastIndexOf(own) + 1);
+    const at = walk.lines.lastIndexOf(own) + 1;
+    const inner = walk.lines[at];
+    if (!inner || walk.lines.length > at + 1) return;
+    if (inner.kind === "interactive") joinTwin(own, inner, at);
+    else sayInner(own, inner, at);
   });
   return enterInside(value ? `${name} ${value.slice(7, -1)}` : name, frame);
-}
-
-/** Whether a button is all of a cell that is selected, as the days of a calendar are. @param {Element} element @param {string} role */
-function isInSelectedCell(element, role) {
-  const cell = role === "button" ? parentNode(element) : null;
-  return isElement(cell) && attribute(/** @type {Element} */ (cell), "aria-selected") === "true" && childElementCount(/** @type {Element} */ (cell)) === 1;
 }
 
 /** Whether an element only changes the size of a column or row: those are found by their role, and not listed with each. @param {Element} element @param {string} name */
@@ -287,10 +279,9 @@ function saysMore(own, frame, name) {
   return false;
 }
 
-/** Say in a field's line what is all that stands in it, such as what there is to do. @param {Line} own @param {number} at where what is in it begins */
-function sayInner(own, at) {
-  const inner = walk.lines[at];
-  if (own.role !== "combobox" || walk.lines.length !== at + 1 || !inner || inner.kind !== "text" || walk.echoes.has(inner) || inner.name.length > LONGEST_SAID_IN) return;
+/** Say in a field's line what is all that stands in it, such as what there is to do. @param {Line} own @param {Line} inner @param {number} at its place */
+function sayInner(own, inner, at) {
+  if (own.role !== "combobox" || inner.kind !== "text" || walk.echoes.has(inner) || inner.name.length > LONGEST_SAID_IN) return;
   own.states = [...own.states, `text=${quoted(inner.name)}`];
   walk.lines.length = at;
 }
@@ -305,28 +296,17 @@ function isPartOfItem(element, tag) {
   const root = shadowOf(element);
   const slots = /** @type {Iterable<HTMLSlotElement>} */ (queryAll(element, "slot"));
   if ((root && queryAll(root, CONTROLS).length > 0) || [element, ...Array.from(slots).flatMap((slot) => slot.assignedNodes())].some((node) => WORDS.test(textContent(node)))) return false;
-  const own = tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
-  if (!own) return false;
   const box = rectOf(element);
-  return box.width >= LEAST_ICON && box.height >= LEAST_ICON;
+  if (box.width < LEAST_ICON || box.height < LEAST_ICON) return false;
+  return tag === "a" || listensItself(element) || (tag !== "path" && CLOSER.test(attribute(element, "class") || "") && !query(element, CONTROLS));
 }
 
-/** Whether a link without an address stands in a control, named and without words, so as to do something else. @param {string} tag @param {string} role @param {number} means */
-const isLinkInControl = (tag, role, means) => tag === "a" && !role && walk.inside !== null && walk.inside !== ALL && (means & (LABEL | TITLE)) !== 0;
-
-/** @param {Element} element @param {string} tag */
-const partName = (element, tag) => nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "") || [""])[0].toLowerCase() || hintOf(element);
-
-/** Of a control in another that people take for one, a button in a button, keep the inner: a click there reaches both. @param {Line} own @param {number} at where what is in it begins */
-function joinTwin(own, at) {
-  const twin = walk.lines[at];
-  if (!twin || walk.lines.length !== at + 1 || walk.lines[at - 1] !== own || twin.kind !== "interactive") return;
-  if (twin.role !== own.role || (twin.name !== own.name && twin.name !== "")) return;
+/** Of a control in another that people take for one, a button in a button, keep the inner: a click there reaches both. @param {Line} own @param {Line} twin all that is in it @param {number} at its place */
+function joinTwin(own, twin, at) {
+  if (walk.lines[at - 1] !== own || twin.role !== own.role || (twin.name !== own.name && twin.name !== "")) return;
+  const states = twin.states.filter((state) => !own.states.includes(state) && !state.startsWith("hint="));
   walk.lines.splice(at - 1, 1);
-  twin.depth = own.depth;
-  twin.name = own.name;
-  twin.states = [...own.states, ...twin.states.filter((state) => !own.states.includes(state) && !state.startsWith("hint="))];
-  if (own.marks.includes("focused")) twin.marks = own.marks;
+  Object.assign(twin, { depth: own.depth, name: own.name, states: [...own.states, ...states], marks: own.marks.includes("focused") ? own.marks : twin.marks });
   if (walk.row) walk.row.cells = walk.row.cells.map((cell) => cell.replace(reference(own.id), reference(twin.id)));
 }
 
@@ -340,20 +320,19 @@ function enterLabel(element, frame) {
   }
   const controlTag = localName(control);
   const role = explicitRole(control) || nativeRole(control, controlTag);
+  const name = nameOf(control, controlTag, role);
   if (!walk.listed.has(control) && ((!isSeen(control) && frame.faint !== "scroll" && !canBeReached(control, controlTag)) || isLost(control, element))) {
     if (!CHECKED.has(role) && !(controlTag === "input" && inputType(control) === "file")) return frame;
     flush();
     frame.start = walk.lines.length;
-    const name = nameOf(control, controlTag, role);
     const far = farOf(element, false);
     if (far !== far) return frame;
     walk.listed.add(control);
     pushControl(element, role, name, statesOf(control, controlTag, role, name), far, control === walk.active);
     return enterInside(withLabel(control, role, name), frame);
   }
-  const name = withLabel(control, role, nameOf(control, controlTag, role));
   const isRepeated = name && walk.inside === null && !(childElementCount(element) > 1 && query(element, BUTTONS));
-  return whenRead(frame, isRepeated ? repeating(name, control) : () => {});
+  return whenRead(frame, isRepeated ? repeating(withLabel(control, role, name), control) : () => {});
 }
 
 /** All that the line of a control says of what its label says. @param {Element} control @param {string} role @param {string} name */
@@ -390,14 +369,10 @@ function canBeReached(element, tag) {
   if (box.width > 4 && box.height > 4) return style.pointerEvents !== "none" || labelsOf(element).length > 0 || keyed || (style.appearance !== "none" && Number(style.opacity) > 0);
   // A click on a label opens no list.
   if (tag === "select" && !keyed) return false;
-  for (const label of labelsOf(element)) if (isSeen(label)) return true;
-  if (box.width > 1 && box.height > 1) return true;
-  return box.width > 0 && keyed;
+  return labelsOf(element).some(isSeen) || (box.width > 1 && box.height > 1) || (box.width > 0 && keyed);
 }
 
 /** @param {Element} element @param {string} tag */
-function isNativelyFocusable(element, tag) {
-  if (tag === "button" || tag === "input" || tag === "select" || tag === "textarea") return true;
-  if ((tag === "a" || tag === "area") && attribute(element, "href") !== null) return true;
-  return Number(attribute(element, "tabindex") ?? -1) >= 0;
-}
+const isNativelyFocusable = (element, tag) =>
+  FOCUSABLE.has(tag) || ((tag === "a" || tag === "area") && attribute(element, "href") !== null) || Number(attribute(element, "tabindex") ?? -1) >= 0;
+const FOCUSABLE = set("button input select textarea");

@@ -3,14 +3,18 @@
 /** The part of a box that lies in the view; of no size or less where it does not. @param {{left: number, top: number, right: number, bottom: number}} box */
 const partInView = ({ left, top, right, bottom }) => ({ left: Math.max(left, 0), top: Math.max(top, 0), right: Math.min(right, innerWidth), bottom: Math.min(bottom, innerHeight) });
 
+/** A box as it is sent. @param {DOMRect} box */
+const sidesOfBox = ({ left, top, width, height }) => [left, top, width, height];
+/** Whether anything of a box lies in the view. @param {DOMRect} box */
+const isInView = (box) => box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth;
+
 /** The innermost element drawn at a point of the view. @param {number} x @param {number} y @returns {Element | null} */
 function at(x, y) {
   let element = /** @type {Element | null} */ (_elementFromPoint.call(document, x, y));
-  while (element) {
-    const root = shadowOf(element);
-    const inner = root && root.elementFromPoint(x, y);
-    if (!inner || inner === element) break;
+  for (let inner = element; inner; ) {
     element = inner;
+    inner = shadowOf(element)?.elementFromPoint(x, y) ?? null;
+    if (inner === element) break;
   }
   return element;
 }
@@ -54,7 +58,9 @@ function markCovered(lines) {
   const begun = now();
   let isCut = false;
   const inView = withParts(lines).filter((line) => line.far === 0 && line.kind === "interactive");
-  for (const line of spread(inView)) {
+  // Every eighth first, so that the first of them speak for the whole view.
+  const order = [...Array(8).keys()].flatMap((first) => inView.filter((_, i) => i % 8 === first));
+  for (const line of order) {
     if (!line.node) continue;
     isCut = ++tests > MOST_COVER_TESTS || (tests > LEAST_COVER_TESTS && now() - begun > (shown ? COVERED_TIME : COVER_TIME));
     if (isCut) break;
@@ -68,7 +74,7 @@ function markCovered(lines) {
     const [across, down] = [(right - left) / 8, (bottom - top) / 4];
     if (isFree(at(left + across, top + down)) || isFree(at(right - across, bottom - down)) || !isUnclipped(element)) continue;
     addTo(hits, hit, element);
-    shown ??= elementsOf(lines);
+    shown ??= new Map(withParts(lines).flatMap((owned) => (owned.node && (owned.kind === "interactive" || owned.kind === "region") ? [[owned.node, owned]] : [])));
     const cover = covers.get(hit) || coverOf(hit, element, shown);
     covers.set(hit, cover);
     free.pop();
@@ -86,9 +92,7 @@ function veilOver(hits, free) {
   /** @type {Set<Element>} */
   const around = new Set();
   for (const [hit, covered] of hits) {
-    /** @type {Set<Element>} */
-    const own = new Set();
-    for (const element of covered) for (const outer of branchOf(element, own)) own.add(outer);
+    const own = new Set(covered.flatMap((element) => [...outward(element)]));
     // What lies over a part of the view, as a message in its corner, may lie over a dialog.
     if (branchOf(hit, own).some(fillsAll)) for (const outer of own) around.add(outer);
   }
@@ -110,9 +114,9 @@ function fillsAll(part) {
 
 /** An element and those around it, the innermost first, up to those that hold what is covered. @param {Element} element @param {Set<Element>} around */
 function branchOf(element, around) {
-  const branch = [];
-  for (let node = /** @type {Node | null} */ (element); node && !around.has(/** @type {Element} */ (node)); node = flatParent(node)) if (isElement(node)) branch.push(/** @type {Element} */ (node));
-  return branch;
+  const branch = [...outward(element)];
+  const end = branch.findIndex((outer) => around.has(outer));
+  return end < 0 ? branch : branch.slice(0, end);
 }
 
 /** Whether a line lies behind what fills the view. @param {Line} line @param {Veil} veil */
@@ -126,11 +130,7 @@ function isBehind({ node, kind, far }, { around, above }) {
   return !hit || !holds(node, hit);
 }
 
-/**
- * Say of lines that they are covered: once, where all that is in the view is.
- * @param {Element} cover @param {Line[]} covered @param {Line[]} free what nothing covers @param {Map<Element, Line>} shown
- * @param {boolean} isCut whether there may be more that is free
- */
+/** Say that lines are covered: once, where all that is in the view is. @param {Element} cover @param {Line[]} covered @param {Line[]} free @param {Map<Element, Line>} shown @param {boolean} isCut whether there may be more that is free */
 function sayCovered(cover, covered, free, shown, isCut) {
   const own = shown.get(cover);
   const by = own ? reference(keep(cover)) : coverName(cover, shown);
@@ -155,15 +155,6 @@ function coverName(cover, shown) {
   return role;
 }
 
-/** The elements that have a line of their own. @param {Line[]} lines @returns {Map<Element, Line>} */
-function elementsOf(lines) {
-  const owned = withParts(lines).filter(({ node, kind }) => node && (kind === "interactive" || kind === "region"));
-  return new Map(owned.map((line) => [/** @type {Element} */ (line.node), line]));
-}
-
-/** The same lines, every eighth first, so that the first of them speak for the whole view. @param {Line[]} lines */
-const spread = (lines) => [...Array(8).keys()].flatMap((first) => lines.filter((_, i) => i % 8 === first));
-
 /** Whether nothing around an element clips it where its middle is: what is hit there lies over it, rather than beside it. @param {Element} element */
 function isUnclipped(element) {
   const box = partInView(rectOf(element));
@@ -179,27 +170,20 @@ function isUnclipped(element) {
   return true;
 }
 
-/**
- * The thing a covering element belongs to: a dialog, something that has a line, a control, or the outermost box
- * that does not hold `element`.
- * @param {Element} hit @param {Element} element @param {Map<Element, Line> | null} shown the elements that have a line @returns {Element}
- */
+/** What a covering element belongs to: a dialog, a line, a control, or the outermost box without `element`. @param {Element} hit @param {Element} element @param {Map<Element, Line> | null} shown the elements that have a line @returns {Element} */
 function coverOf(hit, element, shown = null) {
   let best = hit;
-  /** @type {Element | null} */
-  let control = null;
-  /** @type {Element | null} */
-  let known = null;
+  let [known, control] = /** @type {(Element | undefined)[]} */ ([]);
   for (const outer of outward(hit)) {
     if (holds(outer, element)) break;
-    const role = explicitRole(outer) || nativeRole(outer, localName(outer));
+    const role = roleOf(outer);
     if (role === "dialog" || role === "alertdialog") return outer;
-    if (!known && shown && shown.has(outer)) known = outer;
-    const what = ROLE_KINDS.get(role);
-    if (!control && (what === "interactive" || (what === "region" && REGIONS.has(role)))) control = outer;
+    if (shown?.has(outer)) known ??= outer;
+    if (ROLE_KINDS.get(role) === "interactive" || (ROLE_KINDS.get(role) === "region" && REGIONS.has(role))) control ??= outer;
     best = outer;
   }
-  if (known || control) return known || control || best;
+  const own = known || control;
+  if (own) return own;
   // A backdrop stands beside the dialog it belongs to.
   const dialog = query(best, "dialog,[role=dialog],[role=alertdialog]") || beside(best);
   return dialog && isSeen(dialog) && !holds(dialog, element) ? dialog : best;
@@ -218,16 +202,12 @@ const standsInPage = (layer) =>
 
 /** What is open on top of the page, beside an element and not around it; null where nothing is. @param {Element} element @returns {Element | null} */
 function layerOver(element) {
-  /** @type {Element | null} */
-  let found = null;
-  for (const root of allRoots()) {
-    for (const layer of queryAll(root, LAYERS)) {
-      if (holds(layer, element) || (found && holds(found, layer)) || !isSeen(layer) || standsInPage(layer)) continue;
-      const box = rectOf(layer);
-      if (box.width < 2 || box.height < 2) continue;
-      const hit = at(box.left + box.width / 2, box.top + Math.min(box.height / 2, 40));
-      if (hit && holds(layer, hit)) found = layer;
-    }
+  let found = /** @type {Element | null} */ (null);
+  for (const layer of allIn(null, LAYERS)) {
+    if (holds(layer, element) || (found && holds(found, layer)) || !isSeen(layer) || standsInPage(layer)) continue;
+    const { left, top, width, height } = rectOf(layer);
+    const hit = width < 2 || height < 2 ? null : at(left + width / 2, top + Math.min(height / 2, 40));
+    if (hit && holds(layer, hit)) found = layer;
   }
   return found;
 }
@@ -236,8 +216,7 @@ function layerOver(element) {
 function inTheWay(hit, element) {
   if (holds(hit, element)) return layerOver(element);
   const cover = coverOf(hit, element);
-  if (matches(cover, LAYERS) || tidy(textContent(cover))) return cover;
-  return layerOver(element) || cover;
+  return matches(cover, LAYERS) || tidy(textContent(cover)) ? cover : layerOver(element) || cover;
 }
 
 /** By which of its buttons something that is open may be closed. @param {Element} layer @returns {Element | null} */
@@ -255,35 +234,27 @@ function coveredBy(by) {
 
 /** A dialog right after a backdrop. @param {Element} backdrop */
 function beside(backdrop) {
-  for (let node = nextSibling(backdrop); node; node = nextSibling(node)) {
-    if (isElement(node)) return matches(node, "dialog,[role=dialog],[role=alertdialog]") ? node : query(node, "[role=dialog],[role=alertdialog]");
-  }
-  return null;
+  const next = backdrop.nextElementSibling;
+  return next && (matches(next, "dialog,[role=dialog],[role=alertdialog]") ? next : query(next, "[role=dialog],[role=alertdialog]"));
 }
 
 /** The control that a click on an element reaches: itself or what is around it. @param {Element} hit */
 function controlAround(hit) {
-  const reported = interactiveAround(hit, reportedById());
+  const candidates = Array.from(outward(hit)).flatMap((outer) => [outer, controlOf(outer)]);
+  const among = (/** @type {Map<number, Line>} */ lines) => candidates.find((one) => lines.get(idOf(one))?.kind === "interactive") ?? null;
+  const reported = among(reportedById());
   if (reported) return reported;
   // It may have come since the page was reported last.
   const lines = read(null);
-  const found = interactiveAround(hit, linesById(lines));
+  const found = among(linesById(lines));
   release(lines);
   return found;
-}
-
-/** @param {Element} hit @param {Map<number, Line>} lines @returns {Element | null} */
-function interactiveAround(hit, lines) {
-  for (const element of outward(hit)) {
-    for (const one of [element, controlOf(element)]) if (lines.get(idOf(one))?.kind === "interactive") return one;
-  }
-  return null;
 }
 
 /** A line for any one element, known or not. @param {Element} element @returns {Line} */
 function describe(element) {
   const tag = localName(element);
-  const role = (explicitRole(element) || nativeRole(element, tag)).replace(/^(none|presentation|generic)$/, "");
+  const role = roleOf(element).replace(NO_ROLE, "");
   // A native list is a field, whose content is its value.
   const what = tag === "select" ? "interactive" : ROLE_KINDS.get(role);
   const known = reportedById().get(idOf(element));
@@ -295,7 +266,7 @@ function describe(element) {
   const control = role ? element : controlOf(element);
   if (control !== element) {
     const controlTag = localName(control);
-    const controlRole = explicitRole(control) || nativeRole(control, controlTag);
+    const controlRole = roleOf(control);
     const name = nameOf(control, controlTag, controlRole);
     return bareLine("interactive", id, controlRole, cut(name, LONGEST_NAME), statesOf(control, controlTag, controlRole, name), element);
   }

@@ -6,7 +6,6 @@ const SHAPES = "rect,circle,ellipse,polygon,path";
 const LARGEST_POINT = 24;
 /** So far beyond its end something is looked for that a line leads to, CSS pixels. */
 const BEYOND = 8;
-/** Attributes that may say what a part of a drawing is. */
 const PART_ATTRIBUTE = /(?:^|-)(?:port|type|name|id)$/;
 const MOST_UP_TO_NODE = 4;
 
@@ -35,8 +34,8 @@ function isPointedAt(element) {
 function writtenBeside(element) {
   const group = element instanceof SVGElement ? parentNode(element) : null;
   if (!isElement(group) || localName(group) !== "g") return "";
-  const texts = queryAll(group, "text");
-  return texts.length === 1 ? tidy(textContent(/** @type {Element} */ (texts[0]))) : "";
+  const [text, other] = queryAll(group, "text");
+  return text && !other ? tidy(textContent(text)) : "";
 }
 
 /** The part of a drawing that an element stands in, with its text. @param {Element | null} element @returns {[Element | null, string]} */
@@ -101,12 +100,10 @@ function drawnAs(element) {
   }
   const [node, text] = nodeAround(element);
   const side = node && text && sideOf(rectOf(element), bodyBox(node));
-  let called = "";
-  for (const outer of outward(element, MOST_UP_TO_NODE)) {
-    if (called || outer === node || localName(outer) === "svg") break;
-    const given = _getAttributeNames.call(outer).filter((name) => PART_ATTRIBUTE.test(name)).map((name) => attribute(outer, name) || "");
-    called = given.find((value) => value && value.length <= LONGEST_WORD && !GENERATED.test(value)) || "";
-  }
+  const parts = Array.from(outward(element, MOST_UP_TO_NODE));
+  const end = parts.findIndex((outer) => outer === node || localName(outer) === "svg");
+  const given = parts.slice(0, end < 0 ? parts.length : end).flatMap((outer) => _getAttributeNames.call(outer).filter((name) => PART_ATTRIBUTE.test(name)).map((name) => attribute(outer, name) || ""));
+  const called = given.find((value) => value && value.length <= LONGEST_WORD && !GENERATED.test(value)) || "";
   return [called, side ? `${side} of ${text}` : matrix ? "line" : ""].filter(Boolean).join(", ");
 }
 

@@ -8,10 +8,10 @@ const GUTTER_CLASS = /(?:^|[\s_-])(?:gutters?|margin|line-?numbers?|line-?nos?)/
 const UNDRAWN = "tr,[role=row],button,select,input:not([type=hidden])";
 const SEARCH_BAR = "[class*=search],[class*=dialog]";
 /** Whether what a field takes the keys for is an editor's text. @param {Element} surface */
-const drawsText = (surface) => {
+function drawsText(surface) {
   const bars = Array.from(queryAll(surface, SEARCH_BAR));
   return !Array.from(queryAll(surface, UNDRAWN)).some((one) => isSeen(one) && !bars.some((bar) => _contains.call(bar, one)));
-};
+}
 const GUTTER_TEXT = /^[\d\s.:•·+–-]*$/;
 
 /** What a field that nobody sees takes the keys for: the nearest box around it that is no point; null for other fields. @param {Element} element @param {string} tag @returns {Element | null} */
@@ -40,8 +40,7 @@ const isPoint = (box) => box.width <= TINY && box.height <= TINY;
 
 /** Whether an element of no size holds the field of a code editor. @param {Element} element */
 function holdsKeyField(element) {
-  if (!isPoint(rectOf(element))) return false;
-  const field = query(element, "textarea");
+  const field = isPoint(rectOf(element)) && query(element, "textarea");
   return !!field && surfaceOf(field, "textarea") !== null;
 }
 
@@ -57,9 +56,6 @@ function leadEditor(own, surface) {
 
 /** Whether an element is part of what a code editor draws. @param {Element} element */
 const isDrawnByEditor = (element) => walk.surface !== null && walk.surface !== element && _contains.call(walk.surface, element);
-
-/** Whether an element holds a code editor, or is a part of it. @param {Element} element */
-const isAroundEditor = (element) => walk.surface !== null && (_contains.call(element, walk.surface) || isDrawnByEditor(element));
 
 /** Whether an element of that class is the margin of a code editor, where nothing but numbers of lines stands. @param {Element} element @param {string} named */
 const isGutter = (element, named) => GUTTER_CLASS.test(named) && GUTTER_TEXT.test(textContent(element)) && !isResizer(element);

@@ -31,11 +31,7 @@ const newFrame = (element) => ({
   entries: /** @type {(Line | Element)[] | null} */ (null), // by turns the first line of a child, and the child
 });
 
-/**
- * The frame of an element, which `enterElement` fills in. Siblings use the same one after each other: frames would be
- * most of what a walk leaves to the garbage collector.
- * @param {Element} element @param {Open | null} parent @returns {Open}
- */
+/** The frame of an element, which `enterElement` fills in; siblings share one, which saves much garbage. @param {Element} element @param {Open | null} parent @returns {Open} */
 function frameFor(element, parent) {
   const frame = (walk.frames[walk.open.length] ??= newFrame(element));
   frame.element = element;
@@ -56,28 +52,23 @@ function enterElement(element, parent) {
   let faint = parent ? parent.faint : "";
   let muted = faint === "fields";
   let unseen = false;
-  if (!isSeen(element)) {
-    const style = styleOf(element);
-    if (style.display === "none") return null;
-    if (style.display === "contents") muted = style.visibility !== "visible";
-    else if (style.visibility !== "visible") muted = true;
-    else {
-      const faded = Number(style.opacity) === 0;
-      if (faded && (!faint || faint === "scroll")) faint = faintness(element, style);
-      if (faint !== "scroll") {
-        unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
-        if (!faint && !unseen) return null;
-        muted = faint !== "hover";
-      }
+  const style = isSeen(element) ? null : styleOf(element);
+  if (style?.display === "none") return null;
+  if (style && (style.display === "contents" || style.visibility !== "visible")) muted = style.visibility !== "visible";
+  else if (style) {
+    const faded = Number(style.opacity) === 0;
+    if (faded && (!faint || faint === "scroll")) faint = faintness(element, style);
+    if (faint !== "scroll") {
+      unseen = (faded || faint !== "") && (isReplaceable(element, tag) || isFieldOnTop(element, tag) || surfaceOf(element, tag) !== null);
+      if (!faint && !unseen) return null;
+      muted = faint !== "hover";
     }
   }
   if (muted && (unseen || (faint && (isReplaceable(element, tag) || surfaceOf(element, tag))))) muted = false;
   const inline = (bits & INLINE_TAG) !== 0;
   if (tag === "br") {
-    if (walk.run !== "") {
-      if (walk.row || walk.inside !== null) gather(element, " ", null);
-      else flush();
-    }
+    if (walk.run !== "" && (walk.row || walk.inside !== null)) gather(element, " ", null);
+    else flush();
     return null;
   }
   const means = traits(element);
@@ -145,8 +136,7 @@ function enterElement(element, parent) {
       return enterMeter(element, tag, role, frame);
     default:
   }
-  if (tag === "iframe" || tag === "frame") return enterFrame(element, tag);
-  if (tag === "object" && /** @type {HTMLObjectElement} */ (element).contentWindow) return enterFrame(element, tag);
+  if (tag === "iframe" || tag === "frame" || (tag === "object" && /** @type {HTMLObjectElement} */ (element).contentWindow)) return enterFrame(element, tag);
   if (tag === "canvas") return isDrawnByEditor(element) ? null : enterCanvas(element, tag, frame);
   if (tag === "svg") {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
@@ -174,15 +164,16 @@ function enterElement(element, parent) {
     }
     if (isMarked && UNSEEN_CLASS.test(named) && !query(element, CONTROLS)) return null;
   }
-  if (((walk.parted && !role && attributed) || isLinkInControl(tag, role, means)) && isPartOfItem(element, tag)) {
-    pushControl(element, tag === "a" ? "link" : "clickable", partName(element, tag), [], farOf(element, false), element === walk.active);
+  // A link without an address in a control, named and without words, does something else.
+  const isLinkInControl = tag === "a" && !role && walk.inside !== null && walk.inside !== ALL && (means & (LABEL | TITLE)) !== 0;
+  if (((walk.parted && !role && attributed) || isLinkInControl) && isPartOfItem(element, tag)) {
+    const name = nameOf(element, tag, "") || (CLOSER.exec(attribute(element, "class") || "")?.[0] ?? "").toLowerCase() || hintOf(element);
+    pushControl(element, tag === "a" ? "link" : "clickable", name, [], farOf(element, false), element === walk.active);
     return null;
   }
   const isOne = heardListeners && (means & (SPECIAL | OTHER)) !== 0 && (walk.inside === null || tag === "a") && isItemOfListener(element);
-  if (walk.inside === null || !parent || isOne) {
-    if ((isOne || hasHandler(element)) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
-      return enterClickable(element, frame, role);
-    }
+  if ((isOne || ((walk.inside === null || !parent) && hasHandler(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
+    return enterClickable(element, frame, role);
   }
   if (bits & LEAF_TAG) return null;
   if (!inline && parent && frame.zone === null && inner > 0) {
@@ -215,12 +206,10 @@ function enterEmpty(element, tag, frame, parent) {
   const at = isGrip ? walk.open.length - 1 : underHand();
   if (isGrip) flush();
   walk.open.pop();
-  if (at === walk.open.length) {
-    const far = farOf(element, isDrawnFlat(element));
-    if (far === far && walk.ignoredHand !== element) {
-      frame.close = null;
-      openClickable(frame, walk.lines.length);
-      /** @type {any} */ (frame).close?.();
-    }
-  } else if (at >= 0) discover(at);
+  if (at !== walk.open.length) discover(at);
+  else if (!isNaN(farOf(element, isDrawnFlat(element))) && walk.ignoredHand !== element) {
+    frame.close = null;
+    openClickable(frame, walk.lines.length);
+    /** @type {any} */ (frame).close?.();
+  }
 }

@@ -12,9 +12,9 @@ const LONGEST_FOCUS = 300;
 function valueOf(element) {
   const field = controlOf(element);
   const secret = isSecret(field);
-  if (valueKind(field) === "rich") return { value: String(_innerText.call(/** @type {HTMLElement} */ (field)) ?? ""), secret };
   if (field instanceof HTMLSelectElement) return { value: selectedText(field), secret };
-  return { value: String(/** @type {HTMLInputElement} */ (field).value ?? ""), secret };
+  const value = valueKind(field) === "rich" ? _innerText.call(/** @type {HTMLElement} */ (field)) : /** @type {HTMLInputElement} */ (field).value;
+  return { value: String(value ?? ""), secret };
 }
 
 /** What fields held once they had lost the focus. @type {WeakMap<Element, string>} */
@@ -35,16 +35,13 @@ const helpers = {
     beginInput();
     _focus.call(input, { preventScroll: true });
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(input, value);
+    const wanted = input.value;
     // Some take only a key for the end of a move: the last step is left to one.
-    let key = "";
-    if (input.type === "range") {
-      const wanted = input.value;
-      input.stepDown();
-      if (input.value !== wanted) key = "ArrowUp";
-      else if ((input.stepUp(), input.value !== wanted)) key = "ArrowDown";
-    }
+    if (input.type === "range") input.stepDown();
+    const isBelow = input.value !== wanted;
+    if (input.type === "range" && !isBelow) input.stepUp();
     emitChange(input);
-    return key;
+    return isBelow ? "ArrowUp" : input.value !== wanted ? "ArrowDown" : "";
   },
   /** Give a file input the content of files. */
   setFiles(element, /** @type {[name: string, type: string, base64: string][]} */ files) {
@@ -100,10 +97,9 @@ const helpers = {
     const select = /** @type {HTMLSelectElement} */ (controlOf(element));
     beginInput();
     _focus.call(select, { preventScroll: true });
-    for (const [i, option] of Array.from(select.options).entries()) {
-      const selected = places.includes(i);
-      if (option.selected !== selected) option.selected = selected;
-    }
+    Array.from(select.options).forEach((option, i) => {
+      if (option.selected !== places.includes(i)) option.selected = places.includes(i);
+    });
     emitChange(select);
     return null;
   },

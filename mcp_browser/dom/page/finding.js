@@ -1,27 +1,12 @@
 /** Searching all lines. */
 
-/**
- * @typedef {{text?: string | null, pattern?: string | null, role?: string | null, name?: string | null}} Query
- * @param {Query} wanted
- * @param {number} limit
- * @param {number} [within] the element to search, 0 for the page: it is then said of what is found whether it is covered
- */
+/** @typedef {{text?: string | null, pattern?: string | null, role?: string | null, name?: string | null}} Query */
+/** @param {Query} wanted @param {number} limit @param {number} [within] the element to search, 0 for the page: it is then said whether what is found is covered */
 function find(wanted, limit, within) {
   const top = within ? byId(within) : null;
-  if (within && !top) return { problem: "stale", lasting: true };
-  /** @type {RegExp | null} */
-  let pattern = null;
-  if (wanted.pattern) {
-    try {
-      pattern = new RegExp(wanted.pattern, "iu");
-    } catch (error) {
-      try {
-        pattern = new RegExp(wanted.pattern, "i");
-      } catch {
-        return { problem: "pattern", message: String(error instanceof Error ? error.message : error), lasting: true };
-      }
-    }
-  }
+  if (within && !top) return STALE;
+  const [pattern, fault] = wanted.pattern ? patternOf(wanted.pattern) : [];
+  if (fault !== undefined) return { problem: "pattern", message: fault, lasting: true };
   const [text, name, role] = /** @type {[string, string, string]} */ ([wanted.text, wanted.name, wanted.role].map((said) => tidy(said || "").toLowerCase()));
   const fits = (/** @type {string} */ shown, /** @type {string} */ as) =>
     (!text || `${shown} ${as}`.toLowerCase().includes(text)) && (!pattern || pattern.test(shown) || pattern.test(as));
@@ -42,7 +27,8 @@ function find(wanted, limit, within) {
     if (name && !shown.toLowerCase().includes(name) && !line.states.some((state) => state.toLowerCase() === `hint=${quoted(name)}`)) continue;
     if (!fits(shown, line.role ? `${line.role} "${shown}" ${line.states.join(" ")} ${(line.node && matches(line.node, ":placeholder-shown") && attribute(line.node, "placeholder")) || ""}` : "")) continue;
     total++;
-    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line: line.kind === "text" ? partOfRun(line, text) : line, row: row && standsIn(line, row) ? row : null });
+    const isInRow = !!row && (row.parts?.includes(line) || (!!line.node && row.cells?.includes(line.node)));
+    if (line.node) ranked[rankOf(shown.toLowerCase(), text || name)].push({ line: line.kind === "text" ? partOfRun(line, text) : line, row: isInRow ? row : null });
     const inner = text && line.node && !role ? placeIn(line.node, text) : null;
     if (inner && total++) ranked[2].push({ line: textLine(inner, line.far), row: null });
   }
@@ -69,11 +55,23 @@ function find(wanted, limit, within) {
   return { doc: documentKey, found: wired, total, roles: [...roles].filter(Boolean), frames: framesIn(lines) };
 }
 
+/** A regular expression, by the rules of Unicode or else without them; or what is wrong with it. @param {string} pattern @returns {[RegExp | null, string?]} */
+function patternOf(pattern) {
+  let fault = "";
+  for (const flags of ["iu", "i"]) {
+    try {
+      return [new RegExp(pattern, flags)];
+    } catch (error) {
+      fault ||= String(error instanceof Error ? error.message : error);
+    }
+  }
+  return [null, fault];
+}
+
 const PLAIN_CELL = /^(?:grid)?cell$/;
 /** Whether a line has a role; rows do not show of which kind their cells are. @param {Line} line @param {string} role */
 const isOfRole = (line, role) => line.role === role || (role === "image" && line.role === "img") || (role === "text" && (line.kind === "text" || CELLS.has(line.role))) || (PLAIN_CELL.test(role) && PLAIN_CELL.test(line.role));
 
-/** What has these roles by its tag, beside what has them by an attribute. */
 const TAGS_OF_ROLE = new Map(Object.entries({ main: "main", banner: "header", contentinfo: "footer", form: "form", navigation: "nav", article: "article", list: "ul,ol", listitem: "li" }));
 /** What a header or footer in it belongs to, rather than to the page. */
 const SECTIONS = "article,aside,main,nav,section";
@@ -93,11 +91,7 @@ function* partsOfRole(role, top) {
   }
 }
 
-/**
- * Options of native lists that are always open. Lists have thousands: what cannot fit by its text is not asked for its
- * style.
- * @param {Element | null} top @param {(shown: string, as: string) => boolean} mayFit
- */
+/** Options of native lists that are always open; thousands: what cannot fit by its text is not asked for its style. @param {Element | null} top @param {(shown: string, as: string) => boolean} mayFit */
 function* openOptions(top, mayFit) {
   for (const option of /** @type {Iterable<HTMLOptionElement>} */ (allIn(top, ":is(select[multiple],select[size]) option"))) {
     const own = tidy(textContent(option));
@@ -137,9 +131,6 @@ const GRIPS = /separator|clickable|resiz|handle/;
 
 /** @typedef {{line: Line, row: Line | null}} Found a line, and the row that it stands in */
 
-/** @param {Line} line @param {Line} row */
-const standsIn = (line, row) => !!(row.parts && row.parts.includes(line)) || !!(row.cells && line.node && row.cells.includes(line.node));
-
 /** What a line says beside the elements in it. @param {string} name */
 const plain = (name) => name.replace(REFERENCES, "").replace(CELL_ESCAPES, "$1");
 /** The same with what there was no room for. @param {Line} line */
@@ -160,14 +151,11 @@ function withNames(row, parts) {
 
 /** Say of each of several look-alikes in a table what its row says. @param {Found[]} found */
 function distinguish(found) {
-  /** @type {Map<string, number>} */
-  const times = new Map();
   const called = (/** @type {Line} */ line) => `${line.role} ${line.name}`;
-  for (const { line } of found) times.set(called(line), (times.get(called(line)) || 0) + 1);
   for (const one of found) {
-    if (!one.row || /** @type {number} */ (times.get(called(one.line))) < 2) continue;
-    const twins = found.filter(({ line, row }) => row === one.row && called(line) === called(one.line));
-    const cell = twins.length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
+    const twins = one.row ? found.filter(({ line }) => called(line) === called(one.line)) : [];
+    if (!one.row || twins.length < 2) continue;
+    const cell = twins.filter(({ row }) => row === one.row).length > 1 && one.row.cells?.find((node) => node && one.line.node && _contains.call(node, one.line.node));
     let text = cell ? tidy(contentOf(cell, cell, 0, false)) : "";
     if (!text) {
       const naming = (one.row.parts || []).filter((part) => part !== one.line && (part.role === "link" || CELLS.has(part.role)));
@@ -217,14 +205,17 @@ function nearest(role, name, id, of) {
   const sought = name.toLowerCase();
   const reported = reportedById().get(id);
   const isHintedAlike = (/** @type {Line} */ line) => !reported || hintIn(reported) === hintIn(line);
+  const scoreOf = (/** @type {Line} */ line, own = line.name.toLowerCase()) => {
+    if (line.role !== role) return own === sought && sought ? 3 : 0;
+    if (own === sought) return sought || isHintedAlike(line) ? 5 : 0;
+    if (!sought || !own) return 0;
+    if (own.startsWith(sought) || sought.startsWith(own)) return 2;
+    return sought.length > 2 && own.length > 2 && (own.includes(sought) || sought.includes(own)) ? 1 : 0;
+  };
   let same = 0;
   for (const line of withParts(lines)) {
     if (line.kind !== "interactive" && line.kind !== "region") continue;
-    const own = line.name.toLowerCase();
-    let score = 0;
-    if (own === sought && (sought !== "" || (line.role === role && isHintedAlike(line)))) score = line.role === role ? 5 : 3;
-    else if (line.role === role && sought && own && (own.startsWith(sought) || sought.startsWith(own))) score = 2;
-    else if (line.role === role && sought.length > 2 && own.length > 2 && (own.includes(sought) || sought.includes(own))) score = 1;
+    const score = scoreOf(line);
     if (score === 5) same++;
     if (score > bestScore && line.node && (place === "\n" || rowAndDialog(line.node) === place)) {
       bestScore = score;
@@ -248,16 +239,14 @@ function scrollToText(text, occurrence) {
   const found = lines.filter((line) => wordsOf(line).toLowerCase().includes(sought));
   const line = found[occurrence - 1];
   let node = null;
-  const context = [];
+  const at = line && line.node ? lines.indexOf(line) : -1;
+  const beside = at < 0 ? [] : lines.slice(Math.max(0, at - 2), at + 3);
   if (line && line.node) {
     bringIntoView(line.node);
     node = wire({ ...line, depth: 0 }, false);
-    const at = lines.indexOf(line);
-    for (const near of lines.slice(Math.max(0, at - 2), at + 3)) {
-      if (near.node && (near.kind === "interactive" || near.kind === "region")) keep(near.node);
-      context.push(wire(near, false));
-    }
   }
+  for (const { node, kind } of beside) if (node && (kind === "interactive" || kind === "region")) keep(node);
+  const context = beside.map((near) => wire(near, false));
   const answer = { doc: documentKey, node, context, matches: found.length, frames: framesIn(lines) };
   release(lines);
   return answer;

@@ -3,19 +3,9 @@
  * each run of the others; count what lies behind something. Changes are compared between all lines.
  */
 
-/**
- * @typedef {object} Group the lines of an element that has many children with lines of their own
- * @property {Element} element
- * @property {(Line | Element)[]} entries by turns the first line of a child, and the child
- * @property {Line} last the last line of all
- *
- * @typedef {object} Fold a run of entries that one line stands for
- * @property {number} at place of the first line left out
- * @property {number} lines how many are left out
- * @property {Line} line the line that stands for them; without a name they are counted by another fold
- *
- * @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding places of the lines left out, the lines that stand for them, how many elements lie behind something
- */
+/** The lines of an element that has many children with lines: by turns the first line of a child and the child, and the last line of all. @typedef {{element: Element, entries: (Line | Element)[], last: Line}} Group */
+/** A run of lines that another one stands for; without a name they are counted by another fold. @typedef {{at: number, lines: number, line: Line}} Fold */
+/** The places of the lines left out, the lines that stand for them, and how many elements lie behind something. @typedef {{folds: Fold[], hidden: Uint8Array, behind: number}} Folding */
 
 /** Fewer entries are always listed one by one. */
 const LEAST_ENTRIES = 16;
@@ -41,9 +31,7 @@ const FIRST_GRIPS = 2;
 function noteEntry(parent, start, child) {
   let first = walk.lines[start];
   while (first && walk.echoes.has(first)) first = walk.lines[++start];
-  if (!first) return;
-  if (parent.entries) parent.entries.push(first, child);
-  else parent.entries = [first, child];
+  if (first) (parent.entries ??= []).push(first, child);
 }
 
 /** What is the same in another row is not the same. */
@@ -59,8 +47,7 @@ function noteRow(start) {
 
 /** The name of the dialog that each line stands in. @param {Line[]} lines */
 function dialogsAround(lines) {
-  /** @type {Line | null} */
-  let dialog = null;
+  let dialog = /** @type {Line | null} */ (null);
   return lines.map((line) => {
     if (dialog && line.depth <= dialog.depth) dialog = null;
     if (line.role === "dialog" || line.role === "alertdialog") dialog = line;
@@ -124,15 +111,11 @@ function mustList(line, old) {
 }
 
 /**
- * Find what can be folded.
- * @param {Line[]} lines @param {Group[]} groups the innermost first
- * @param {Element | null} opened an element that is looked into: its own entries are listed
+ * Find what can be folded. @param {Line[]} lines @param {Group[]} groups the innermost first @param {Element | null} opened what is looked into: its own entries are listed
  * @param {Set<number> | null} old ids of the lines that were reported before @param {Veil | null} veil what fills the view @returns {Folding | null}
  */
 function fold(lines, groups, opened, old, veil = null) {
-  /** @type {Map<Line, number>} */
-  const places = new Map();
-  for (const [i, line] of lines.entries()) places.set(line, i);
+  const places = new Map(lines.map((line, i) => [line, i]));
   const hidden = new Uint8Array(lines.length);
   /** @type {Fold[]} */
   const folds = [];
@@ -153,18 +136,21 @@ function leaveBehind(lines, veil, hidden, folds) {
   for (let at = 0; at <= last; at++) {
     if (!behind[at]) continue;
     const end = behind.indexOf(false, at);
-    leave(at, end, "behind", "", hidden, folds);
+    leaveOfPage(at, end, "behind", "", hidden, folds);
     at = end;
   }
-  leave(last + 1, lines.length, "behind", String(left), hidden, folds);
+  leaveOfPage(last + 1, lines.length, "behind", String(left), hidden, folds);
   return left;
 }
 
-/** Leave out lines of the page that are counted by one of their folds, which has the number for a name. @param {number} at @param {number} end @param {string} role @param {string} name @param {Uint8Array} hidden @param {Fold[]} folds */
-function leave(at, end, role, name, hidden, folds) {
+/** Leave out lines, for which one stands. @param {number} at @param {number} end @param {Line} line @param {Uint8Array} hidden @param {Fold[]} folds */
+function leave(at, end, line, hidden, folds) {
   hidden.fill(1, at, end);
-  folds.push({ at, lines: end - at, line: bareLine("fold", keep(/** @type {Element} */ (body())), role, name, [String(end - at)]) });
+  folds.push({ at, lines: end - at, line });
 }
+
+/** Leave out lines of the page that are counted by one of their folds, which has the number for a name. @param {number} at @param {number} end @param {string} role @param {string} name @param {Uint8Array} hidden @param {Fold[]} folds */
+const leaveOfPage = (at, end, role, name, hidden, folds) => leave(at, end, bareLine("fold", keep(/** @type {Element} */ (body())), role, name, [String(end - at)]), hidden, folds);
 
 /** Leave out most of the handles that have no name. @param {Line[]} lines @param {Uint8Array} hidden @param {Fold[]} folds */
 function leaveGrips(lines, hidden, folds) {
@@ -175,7 +161,7 @@ function leaveGrips(lines, hidden, folds) {
     if (isGrip && !((lines[i + 1]?.depth ?? 0) > line.depth)) grips.push(i);
   });
   const rest = grips.length > MOST_GRIPS ? grips.slice(FIRST_GRIPS) : [];
-  rest.forEach((at, i) => leave(at, at + 1, "handles", i + 1 < rest.length ? "" : String(rest.length), hidden, folds));
+  rest.forEach((at, i) => leaveOfPage(at, at + 1, "handles", i + 1 < rest.length ? "" : String(rest.length), hidden, folds));
 }
 
 /** @param {Group} group @param {Line[]} lines @param {Map<Line, number>} places @param {Uint8Array} hidden @param {Fold[]} folds @param {Set<number> | null} old */
@@ -193,10 +179,9 @@ function foldGroup(group, lines, places, hidden, folds, old) {
   starts.push(end + 1);
   const noun = nounOf(group, end + 1 - first);
   if (!noun) return;
-  const known = old;
-  const isNew = (/** @type {number} */ start, /** @type {number} */ i) => withParts(lines.slice(start, starts[i + 1])).some(({ kind, id }) => kind === "interactive" && !known?.has(id));
+  const isNew = (/** @type {number} */ start, /** @type {number} */ i) => withParts(lines.slice(start, starts[i + 1])).some(({ kind, id }) => kind === "interactive" && !old?.has(id));
   // Of a list that was drawn anew it says nothing that an entry is new.
-  if (known && starts.slice(0, -1).filter(isNew).length > LEAST_ENTRIES) old = null;
+  if (old && starts.slice(0, -1).filter(isNew).length > LEAST_ENTRIES) old = null;
   let kept = 0;
   /** Where the run of entries that can be left out begins; -1 for none. */
   let run = -1;
@@ -213,7 +198,11 @@ function foldGroup(group, lines, places, hidden, folds, old) {
       continue;
     }
     if (entry >= FIRST_ENTRIES) kept++;
-    if (run >= 0) leaveOut(group, noun, lines, /** @type {number} */ (starts[run]), from, entry - run, hidden, folds);
+    const at = run < 0 ? from : /** @type {number} */ (starts[run]);
+    if (run >= 0 && entry - run >= LEAST_FOLDED && costUpTo(lines.slice(at, from), LEAST_SAVED) === LEAST_SAVED) {
+      const { depth, far, port } = /** @type {Line} */ (lines[at]);
+      leave(at, from, { ...bareLine("fold", keep(group.element), noun, String(entry - run), [String(from - at)]), depth, far, port }, hidden, folds);
+    }
     run = -1;
   }
 }
@@ -221,31 +210,14 @@ function foldGroup(group, lines, places, hidden, folds, old) {
 /** Changes with one that stands for all entries that have come and are left out, where a list was drawn anew. @param {Change[]} changes @param {Folding | null} folding @returns {Change[]} */
 function foldAdded(changes, folding) {
   const added = new Set(changes.flatMap(([kind, , , , at]) => (kind === "added" ? [at] : [])));
-  if (!folding || added.size <= LEAST_ENTRIES) return changes;
-  const left = new Set();
-  /** @type {Change[]} */
-  const folds = [];
-  for (const { at, lines, line } of folding.folds) {
-    const places = Array.from({ length: lines }, (_, i) => at + i);
-    // Folds of handles and of what lies behind have no distance.
-    if (!line.far || Number(line.name) <= LEAST_ENTRIES || !places.every((place) => added.has(place))) continue;
-    for (const place of places) left.add(place);
-    folds.push(["added", line, null, -1, at]);
-  }
+  const within = (/** @type {Fold} */ { at, lines }) => Array.from({ length: lines }, (_, i) => at + i);
+  const isNew = (/** @type {Fold} */ one) => Number(one.line.name) > LEAST_ENTRIES && within(one).every((place) => added.has(place));
+  // Folds of handles and of what lies behind have no distance.
+  const folds = folding && added.size > LEAST_ENTRIES ? folding.folds.filter((one) => one.line.far && isNew(one)) : [];
   if (!folds.length) return changes;
+  const left = new Set(folds.flatMap(within));
   const rest = changes.filter(([kind, , , , at]) => kind !== "added" || !left.has(at));
-  return [...rest, ...folds].sort((a, b) => Math.max(a[4], -1) - Math.max(b[4], -1));
+  const come = folds.map(({ at, line }) => /** @type {Change} */ (["added", line, null, -1, at]));
+  return [...rest, ...come].sort((a, b) => Math.max(a[4], -1) - Math.max(b[4], -1));
 }
 
-/** @param {Group} group @param {string} noun @param {Line[]} lines @param {number} from @param {number} to @param {number} entries @param {Uint8Array} hidden @param {Fold[]} folds */
-function leaveOut(group, noun, lines, from, to, entries, hidden, folds) {
-  if (entries < LEAST_FOLDED) return;
-  let saved = 0;
-  for (let i = from; i < to && saved < LEAST_SAVED; i++) saved += costOf(/** @type {Line} */ (lines[i]));
-  if (saved < LEAST_SAVED) return;
-  hidden.fill(1, from, to);
-  const first = /** @type {Line} */ (lines[from]);
-  const id = keep(group.element);
-  const line = { ...bareLine("fold", id, noun, String(entries), [String(to - from)]), depth: first.depth, far: first.far, port: first.port };
-  folds.push({ at: from, lines: to - from, line });
-}

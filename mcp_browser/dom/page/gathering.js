@@ -11,15 +11,11 @@ function flush() {
   const { run, links } = walk;
   walk.run = "";
   walk.runHolder = null;
-  if (!links.length) {
-    flushText(withoutEnds(tidy(run)), holder);
-    return;
-  }
+  if (!links.length) return flushText(withoutEnds(tidy(run)), holder);
   walk.links = [];
   // Links at the end of a text stand after it; only one within a sentence is referred to from there.
   let text = run.length < SHORT_RUN ? run.replace(LAST_REFERENCES, "") : run;
-  if (text.includes("\uE000")) text = withoutEnds(tidy(run, true)).replace(LAST_REFERENCES, "");
-  else text = withoutEnds(tidy(text));
+  text = text.includes("\uE000") ? withoutEnds(tidy(run, true)).replace(LAST_REFERENCES, "") : withoutEnds(tidy(text));
   if (!WORDS.test(text.replace(REFERENCES, ""))) text = "";
   const within = text.includes("\uE000");
   const from = walk.lines.length;
@@ -36,10 +32,9 @@ const withoutEnds = (text) => (text.includes("⏎") ? text.replace(/^(?:⏎ ?)+|
 
 /** Leave out text that only repeats a name, until the returned function is called: it adds what no line has shown. @param {string} name @param {Line | Element} bearer what shows it */
 function repeating(name, bearer) {
-  const outer = { inside: walk.inside, bearer: walk.bearer };
-  Object.assign(walk, { inside: name.length > LONGEST_NAME ? cut(name, LONGEST_NAME).slice(0, -1) : name, bearer });
+  const outer = setWalk({ inside: name.length > LONGEST_NAME ? cut(name, LONGEST_NAME).slice(0, -1) : name, bearer });
   return () => {
-    Object.assign(walk, outer);
+    outer();
     if (!walk.echoes.size || bearer instanceof Element) return;
     const at = walk.lines.lastIndexOf(bearer);
     for (let i = walk.lines.length - 1; i > at; i--) {
@@ -52,12 +47,10 @@ function repeating(name, bearer) {
 /** Leave out for good what another line shows, or list it. @param {Line} line @param {number} at its place @param {boolean} shown */
 function settleEcho(line, at, shown) {
   walk.echoes.delete(line);
-  if (!shown && walk.bearer && walk.inside !== null && walk.inside.includes(line.name)) walk.echoes.set(line, walk.bearer);
-  else {
-    const holder = /** @type {Element} */ (line.node);
-    line.far = shown ? NOWHERE : distance(holder, rectOf(holder), false, line.port);
-    if (line.far !== line.far || isInvisible(holder)) walk.lines.splice(at, 1);
-  }
+  if (!shown && walk.bearer && walk.inside?.includes(line.name)) return void walk.echoes.set(line, walk.bearer);
+  const holder = /** @type {Element} */ (line.node);
+  line.far = shown ? NOWHERE : distance(holder, rectOf(holder), false, line.port);
+  if (isNaN(line.far) || isInvisible(holder)) walk.lines.splice(at, 1);
 }
 
 /** @param {string} text @param {Element} holder */
@@ -65,10 +58,7 @@ function flushText(text, holder) {
   if (text === "") return;
   const repeats = walk.inside !== null && (walk.inside.includes(text) || WORDLESS.test(text));
   if (repeats && (walk.row || !walk.bearer || !WORDS.test(text))) return;
-  if (walk.row) {
-    addToCell(cellText(text));
-    return;
-  }
+  if (walk.row) return addToCell(cellText(text));
   if (SEPARATOR.test(text)) return;
   const far = repeats ? 0 : farOf(holder, false, walk.runPort);
   if (far !== far || (!repeats && walk.runSuspect && isInvisible(holder))) return;
@@ -127,8 +117,7 @@ const addsText = (element) => (walk.styled || walk.shadows > 0) && around(elemen
 
 /** @param {Open} frame @param {"before" | "after"} where */
 function gatherAdded(frame, where) {
-  if (frame.muted || walk.inside === ALL) return;
-  const text = addedText(frame.element, where);
+  const text = frame.muted || walk.inside === ALL ? "" : addedText(frame.element, where);
   if (text) gather(frame.element, text, frame);
 }
 
@@ -137,10 +126,7 @@ function takeText(frame, holder, text) {
   if (frame.muted || walk.inside === ALL) return;
   const blank = isBlank(text);
   if ((blank && walk.run === "") || (frame.leaf && isLigature(holder, text))) return;
-  if (walk.inside === null && frame.hand !== false && !blank && handAt(walk.open.length - 1)) {
-    const at = underHand();
-    if (at >= 0) discover(at);
-  }
+  if (walk.inside === null && frame.hand !== false && !blank && handAt(walk.open.length - 1)) discover(underHand());
   // In preformatted text the ends of lines mean something.
   if (!blank && text.includes("\n") && closest(holder, "pre")) text = text.replace(/\r?\n/g, " ⏎ ");
   gather(holder, OURS.test(text) ? text.replace(OUR_SIGNS, "") : text, frame);

@@ -15,7 +15,8 @@ const isScaledAway = (element) => suspicious(element) && isShrunk(styleOf(elemen
 function isTrap(element) {
   walk.checks--;
   const style = styleOf(element);
-  if (isShrunk(style) || FAINT_FILTER.test(style.filter) || (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style) && !isHitArea(element, style))) return true;
+  if (isShrunk(style) || FAINT_FILTER.test(style.filter)) return true;
+  if (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style) && !isHitArea(element, style)) return true;
   if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
   const { position } = style;
   if (style.overflowX !== "visible" && style.overflowY !== "visible" && style.display !== "inline" && style.display !== "contents") {
@@ -34,14 +35,12 @@ const MOST_ASKED = 60;
 function letsOut(element, position) {
   if (element === body() || element === rootElement()) return true;
   if (position !== "static") return false;
-  for (const inner of Array.from(queryAll(element, "*")).slice(0, MOST_ASKED)) {
+  return Array.from(queryAll(element, "*")).slice(0, MOST_ASKED).some((inner) => {
     const { position, display } = styleOf(inner);
-    if (display === "none" || !(inner instanceof HTMLElement)) continue;
-    if (position === "fixed") return true;
+    if (display === "none" || !(inner instanceof HTMLElement)) return false;
     const placed = position === "absolute" ? /** @type {Element | null} */ (_offsetParent.call(inner)) : null;
-    if (placed && !holds(element, placed)) return true;
-  }
-  return false;
+    return position === "fixed" || (placed && !holds(element, placed));
+  });
 }
 
 const LEAST_OPACITY = 0.05;
@@ -56,11 +55,7 @@ function pixels(text, whole) {
   return found ? Number(found[1]) * (found[2] === "%" ? whole / 100 : 1) : NaN;
 }
 
-/**
- * Whether a computed `clip-path` leaves nothing of an element: its shape has no size, or lies beside it. What it is made of
- * otherwise, such as sums of lengths, is taken for seen.
- * @param {Element} element @param {string} clip
- */
+/** Whether a computed `clip-path` leaves nothing of an element; what is made of sums of lengths is taken for seen. @param {Element} element @param {string} clip */
 function leavesNothing(element, clip) {
   const shape = /^([\w-]+)\((.*)\)/.exec(clip);
   if (!shape) return false;
@@ -84,8 +79,7 @@ function leavesNothing(element, clip) {
   }
   if (kind === "polygon") {
     const points = inner.replace(/^(?:nonzero|evenodd), /, "").split(/,\s*/).map(partsOf);
-    const across = points.map(([x]) => pixels(x, box.width));
-    const down = points.map(([, y]) => pixels(y, box.height));
+    const [across, down] = [points.map(([x]) => pixels(x, box.width)), points.map(([, y]) => pixels(y, box.height))];
     return nothing(Math.min(...across), Math.min(...down), Math.max(...across), Math.max(...down));
   }
   if (kind === "path") return !/[1-9]/.test(inner);
@@ -126,12 +120,11 @@ function waitsForScroll(element) {
 function isOutOfView(element) {
   walk.checks--;
   if (styleOf(element).position !== "fixed" || !(element instanceof HTMLElement) || _offsetParent.call(element)) return false;
-  const isOut = (/** @type {DOMRect} */ box) => box.right <= 0 || box.bottom <= 0 || box.left >= innerWidth || box.top >= innerHeight;
   const isBare = (/** @type {DOMRect} */ box) => box.width === 0 || box.height === 0;
   const own = rectOf(element);
-  if (!isOut(own) && !isBare(own)) return false;
+  if (isInView(own) && !isBare(own)) return false;
   const inner = Array.from(queryAll(element, "*")).slice(0, MOST_ASKED).map(rectOf);
-  return (isOut(own) || inner.length > 0) && inner.every((box) => isOut(box) || isBare(box));
+  return (!isInView(own) || inner.length > 0) && inner.every((box) => !isInView(box) || isBare(box));
 }
 
 /** Red, green, blue and opacity of a computed colour, null where it is of another kind. @param {string} color */
@@ -147,11 +140,7 @@ const MOST_BROTHERS = 40;
 const MOST_LAYERS = 24;
 const WHITE = [255, 255, 255];
 
-/**
- * Whether letters have the colour of what they stand on. Only where that is certain: nothing around them is a picture,
- * positioned or laid over another.
- * @param {Element} element @param {string} color
- */
+/** Whether letters certainly have the colour of their ground: nothing around them is a picture, positioned or laid over another. @param {Element} element @param {string} color */
 function isLikeGround(element, color) {
   const ink = channels(color);
   if (!ink) return false;
@@ -180,13 +169,9 @@ function isLikeGround(element, color) {
 /** Whether a text lies over a canvas: the letters laid over a drawn page, to be selected, are those of the drawing. @param {Element} element */
 function isOverPicture(element) {
   const box = rectOf(element);
-  for (const around of outward(flatParent(element), 4)) {
-    const canvas = query(around, "canvas");
-    if (!canvas) continue;
-    const drawn = rectOf(canvas);
-    return drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
-  }
-  return false;
+  const canvas = Array.from(outward(flatParent(element), 4), (outer) => query(outer, "canvas")).find(Boolean);
+  const drawn = canvas && rectOf(canvas);
+  return !!drawn && drawn.left <= box.left + 2 && drawn.top <= box.top + 2 && drawn.right >= box.right - 2 && drawn.bottom >= box.bottom - 2;
 }
 
 /** Whether the letters of an element's text are transparent or shifted out of the page. @param {Element} element */
@@ -236,8 +221,7 @@ function isFieldOnTop(element, tag) {
 function isLost(control, label) {
   const tag = localName(control);
   if (!isReplaceable(control, tag) || tag === "select") return false;
-  const far = distance(control, rectOf(control), true);
-  if (far !== far) return true;
+  if (isNaN(distance(control, rectOf(control), true))) return true;
   for (const outer of outward(flatParent(control), 4)) {
     if (holds(outer, label)) break;
     if (isTrap(outer)) return true;
@@ -248,12 +232,6 @@ function isLost(control, label) {
 const INLINE_THROUGH = '[style*="pointer-events"],[pointer-events=none]';
 const MOST_TAKERS = 4;
 const CLICKED = "a[href],button,summary,label,[role=button],[role=link]";
-
-/** Whether anything in the document may let the mouse through. */
-function mayLetThrough() {
-  const { through, blind } = addedTo(document);
-  return blind || through.length > 0 || query(/** @type {Element} */ (rootElement()), INLINE_THROUGH) !== null;
-}
 
 /** Whether the mouse goes through an element. @param {Element} element */
 const isThrough = (element) => styleOf(element).pointerEvents === "none";
@@ -266,18 +244,11 @@ function isOutOfMouse(element) {
   if ((kind !== "none" && kind !== "check") || isReplaceable(element, tag) || shadowOf(element)) return false;
   // While something is open, a page may let the mouse through all else: then it is what is open that counts.
   if (isThrough(/** @type {Element} */ (body() || element))) return false;
-  for (const inner of queryAll(element, "*")) if (!isThrough(inner)) return false;
-  return !labelsOf(element).some(isSeen) && !takesItsClicks(element);
+  return Array.from(queryAll(element, "*")).every(isThrough) && !labelsOf(element).some(isSeen) && !takesItsClicks(element);
 }
 
 /** Whether an element lets the mouse through and one of the first of its kind beside it does not: of items that are listened for by what they stand in, it is left out. @param {Element} element */
-function isLeftOut(element) {
-  let other = element.parentElement?.firstElementChild;
-  for (let left = MOST_TAKERS; other && left > 0; left--, other = other.nextElementSibling) {
-    if (localName(other) === localName(element) && !isThrough(other)) return true;
-  }
-  return false;
-}
+const isLeftOut = (element) => Array.from(element.parentElement?.children ?? []).slice(0, MOST_TAKERS).some((other) => localName(other) === localName(element) && !isThrough(other));
 
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {

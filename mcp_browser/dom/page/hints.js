@@ -1,7 +1,6 @@
 /** Hints: what a control that has no name may be for, by its icon and by what its author calls it; never by its layout. */
 
 const TOOLTIPS = ["title", "alt", "data-tooltip", "data-original-title", "data-bs-original-title", "data-title", "data-tip", "data-tippy-content", "aria-description"];
-/** What icon libraries write on their elements. */
 const ICON_ATTRIBUTES = ["data-icon", "data-lucide", "data-feather", "icon", "icon-name"];
 const ICONS = "svg,use,i,img,span,[name],[data-icon],[data-lucide],[data-feather],[icon],[icon-name]";
 const MOST_ICONS = 8;
@@ -20,7 +19,6 @@ const LAYOUT_CLASS = /[:\d[\]/]|^(?:cursor|border|text|bg|overflow|flex|items|ju
 const BOTH_WAYS = /next[-_]?prev|prev(?:ious)?[-_]?next/i;
 /** What bundlers put after a class of a module. */
 const MODULE_HASH = /__(?=\w*\d)\w+$/;
-/** Names that a program has given. */
 const GENERATED = /^[:«_]|\d{4}|[0-9a-f]{8}|^(?:radix|headlessui|react-aria|mui|ember|ext|el-id|v|cdk|mat|ui-id|aria|reach|chakra|downshift|id|field|input|btn|button)[-_:]*\d|:r\w+:|_r_\w+_/i;
 const NAMING = ["name", "data-testid", "data-test-id", "data-test", "data-cy", "data-qa", "data-action", "data-command", "data-value", "data-role", "id", "data-id"];
 const PASSING = /^(?:.*--)?(?:is-|has-)?(?:active|selected|disabled|hover(?:ed)?|over|focus(?:ed)?|open|first|last|current|checked|hidden|visible|loading|button|btn|icon)$/i;
@@ -36,13 +34,9 @@ function hintOf(element) {
   // The colour behind an icon, or of a switch, is not what it stands for.
   const isSwatch = !query(element, "svg,img,canvas") && !matches(element, "[role=switch]");
   const [first, second] = isSwatch ? [colourOf, calledBy] : [calledBy, colourOf];
-  return cut(first(element) || second(element) || placeInSet(element), LONGEST_WORD);
-}
-
-/** Which of its set an element says that it is, such as a star among five. @param {Element} element */
-function placeInSet(element) {
-  const [at, of] = ["aria-posinset", "aria-setsize"].map((name) => attribute(element, name) || "");
-  return at && of ? `${at} of ${of}` : "";
+  // Which of its set it says that it is, such as a star among five.
+  const [at, of] = ["aria-posinset", "aria-setsize"].map((name) => attribute(element, name));
+  return cut(first(element) || second(element) || (at && of ? `${at} of ${of}` : ""), LONGEST_WORD);
 }
 
 /** Whether an element is there to be pulled at for another size. @param {Element} element */
@@ -99,12 +93,12 @@ function paintOf(element) {
 
 /** Whether what comes first in a box is painted in several colours. @param {Element} box */
 function isPalette(box) {
-  const known = walk.palettes.get(box);
-  if (known !== undefined) return known;
-  const colours = [];
-  for (let one = box.firstElementChild; one && colours.length <= LEAST_COLOURS; one = one.nextElementSibling) colours.push(paintOf(one));
-  const isOne = new Set(colours.filter(Boolean)).size >= LEAST_COLOURS;
-  walk.palettes.set(box, isOne);
+  let isOne = walk.palettes.get(box);
+  if (isOne === undefined) {
+    const colours = childrenOf(box).slice(0, LEAST_COLOURS + 1).map(paintOf);
+    isOne = new Set(colours.filter(Boolean)).size >= LEAST_COLOURS;
+    walk.palettes.set(box, isOne);
+  }
   return isOne;
 }
 
@@ -127,10 +121,8 @@ function tipOf(element, seen = false) {
     const tip = tidy(attribute(element, name) || "");
     if (tip) return tip;
   }
-  for (const target of referred(element, "aria-describedby")) {
-    const text = tidy(textContent(target));
-    if (text) return text;
-  }
+  const described = referred(element, "aria-describedby").map((target) => tidy(textContent(target))).find(Boolean);
+  if (described) return described;
   const inner = seen ? Array.from(queryAll(element, TITLED)).find(isSeen) : query(element, `${TITLED},svg > title`);
   return inner ? tidy(attribute(inner, "aria-label") || attribute(inner, "title") || attribute(inner, "alt") || textContent(inner)) : "";
 }
@@ -158,28 +150,15 @@ function iconOf(element) {
       if (value) return inWords(value.replace(/^[\w-]+:/, ""));
     }
     const tag = localName(icon);
-    if (icon !== element) {
-      const test = attribute(icon, "data-testid");
-      if (test && /Icon$/.test(test)) return inWords(test.slice(0, -4));
-      const name = tag.includes("-") && attribute(icon, "name");
-      if (name) return inWords(name);
-    }
-    if (tag === "use") {
-      const fragment = /#(?:icons?-|ico-|i-|svg-|symbol-)?([\w-]+)$/i.exec(attribute(icon, "href") || attribute(icon, "xlink:href") || "");
-      if (fragment && fragment[1]) return inWords(fragment[1]);
-    }
-    if (tag === "img") {
-      const name = fileName(attribute(icon, "src") || "");
-      if (name) return name;
-    }
-    for (const token of (attribute(icon, "class") || "").split(/\s+/)) {
-      const match = ICON_CLASS.exec(token);
-      if (match && match[1] && !ICON_STYLE.test(match[1])) return inWords(match[1]);
-    }
-    if (matches(icon, LIGATURES)) {
-      const word = tidy(textContent(icon));
-      if (/^[a-z][a-z\d_]+$/.test(word)) return inWords(word);
-    }
+    const test = icon !== element && /^(.*)Icon$/.exec(attribute(icon, "data-testid") || "");
+    const fragment = tag === "use" && /#(?:icons?-|ico-|i-|svg-|symbol-)?([\w-]+)$/i.exec(attribute(icon, "href") || attribute(icon, "xlink:href") || "");
+    const named = (test && test[1]) || (icon !== element && tag.includes("-") && attribute(icon, "name")) || (fragment && fragment[1]);
+    if (named) return inWords(named);
+    const file = tag === "img" && fileName(attribute(icon, "src") || "");
+    if (file) return file;
+    const classed = (attribute(icon, "class") || "").split(/\s+/).map((token) => ICON_CLASS.exec(token)?.[1]).find((name) => name && !ICON_STYLE.test(name));
+    const word = classed || (matches(icon, LIGATURES) && /^[a-z][a-z\d_]+$/.exec(tidy(textContent(icon)))?.[0]);
+    if (word) return inWords(word);
   }
   for (const icon of icons.slice(0, 3)) {
     const drawn = styleOf(icon);
@@ -204,64 +183,49 @@ function calledBy(element) {
     if (value && value.length <= LONGEST_WORD && !GENERATED.test(value)) return value;
   }
   const tokens = (attribute(element, "class") || "").split(/\s+/).map((token) => token.replace(MODULE_HASH, "")).filter((token) => token && !LAYOUT_CLASS.test(token));
-  for (const token of tokens) {
-    for (const word of BOTH_WAYS.test(token) ? [] : inWords(token).toLowerCase().split(" ")) if (DEEDS.has(word)) return word;
-  }
-  return ownWord(element, tokens);
+  const words = tokens.flatMap((token) => (BOTH_WAYS.test(token) ? [] : inWords(token).toLowerCase().split(" ")));
+  return words.find((word) => DEEDS.has(word)) ?? ownWord(element, tokens);
 }
 
 /** The class that none of the elements beside an element has. @param {Element} element @param {string[]} tokens */
 function ownWord(element, tokens) {
   const parent = parentNode(element);
   if (!tokens.length || !parent) return "";
-  const others = new Set();
-  let beside = 0;
-  for (let other = firstChild(parent); other && beside < 30; other = nextSibling(other)) {
-    if (other === element || !isElement(other) || localName(other) !== localName(element)) continue;
-    beside++;
-    for (const token of (attribute(other, "class") || "").split(/\s+/)) others.add(token);
-  }
+  const beside = childrenOf(parent).filter((other) => other !== element && localName(other) === localName(element)).slice(0, MOST_BESIDE_IT);
+  const others = new Set(beside.flatMap((other) => (attribute(other, "class") || "").split(/\s+/)));
   const own = tokens.filter((token) => !others.has(token) && !PASSING.test(token) && !GENERATED.test(token));
-  return beside && tokens.length > own.length ? own[0] || "" : "";
+  return beside.length && tokens.length > own.length ? own[0] || "" : "";
 }
+const MOST_BESIDE_IT = 30;
 
 const LONGEST_PLACE = 60;
 const HEADINGS = "h1,h2,h3,h4,h5,h6,[role=heading],legend,caption";
 const MOST_ALIKE = 50;
 
-/**
- * Where each of several look-alikes stands: what the largest thing says that holds it and none of the others.
- * @param {number[][]} groups ids of elements whose lines are alike
- * @returns {Record<string, string>} by id, in quotes; none where nothing distinguishes it from the others
- */
+/** By the ids of look-alikes: what the largest thing says, in quotes, that holds only one of them. @param {number[][]} groups @returns {Record<string, string>} */
 function placesOf(groups) {
   /** @type {Record<string, string>} */
   const places = {};
   for (const ids of groups) {
     const elements = ids.slice(0, MOST_ALIKE).flatMap((id) => byId(id) || []);
     const said = elements.map((element) => surroundings(element, elements));
-    elements.forEach((element, i) => {
-      const place = /** @type {string} */ (said[i]);
-      if (place && said.indexOf(place) === said.lastIndexOf(place)) places[idOf(element)] = quoted(place);
-    });
+    for (const [i, place] of said.entries()) {
+      if (place && said.indexOf(place) === said.lastIndexOf(place)) places[idOf(/** @type {Element} */ (elements[i]))] = quoted(place);
+    }
   }
   return places;
 }
 
 /** @param {Element} element @param {Element[]} others */
 function surroundings(element, others) {
-  let entry = element;
-  for (const outer of outward(flatParent(element))) {
-    if (outer === body()) break;
-    if (others.some((other) => other !== element && holds(outer, other))) break;
-    entry = outer;
-  }
-  return entry === element ? "" : cut(gistOf(entry), LONGEST_PLACE);
+  const around = Array.from(outward(flatParent(element)));
+  const end = around.findIndex((outer) => outer === body() || others.some((other) => other !== element && holds(outer, other)));
+  const entry = around[(end < 0 ? around.length : end) - 1];
+  return entry ? cut(gistOf(entry), LONGEST_PLACE) : "";
 }
 
 /** What a part of the page says first: its heading or its text. @param {Element} part */
 function gistOf(part) {
   const heading = query(part, HEADINGS);
-  const text = () => tidy(String((part instanceof HTMLElement && _innerText.call(part)) || textContent(part)));
-  return (heading && tidy(textContent(heading))) || text();
+  return (heading && tidy(textContent(heading))) || tidy(String((part instanceof HTMLElement && _innerText.call(part)) || textContent(part)));
 }

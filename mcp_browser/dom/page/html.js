@@ -23,19 +23,13 @@ function attributesOf(element) {
 
 /** The attributes that a text of the page needs, addresses whole. @param {Element} element @param {boolean} detailed */
 function readAttributes(element, detailed) {
-  let out = "";
-  for (const { name, value } of Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element)))) {
-    if (!READ_ATTRIBUTES.has(name) && !(detailed && DATA_ATTRIBUTES.has(name))) continue;
-    if (name === "href" || name === "src") out += address(element, name, value);
-    else out += ` ${name}="${escapeAttribute(value)}"`;
-  }
-  return out;
+  const kept = Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element))).filter(({ name }) => READ_ATTRIBUTES.has(name) || (detailed && DATA_ATTRIBUTES.has(name)));
+  return kept.map(({ name, value }) => (name === "href" || name === "src" ? address(element, name, value) : ` ${name}="${escapeAttribute(value)}"`)).join("");
 }
 
-/** An address of use outside the page, as an attribute. @param {Element} element @param {string} name @param {string} value */
+/** An address of use outside the page, as an attribute. @param {Element} element @param {"href" | "src"} name @param {string} value */
 function address(element, name, value) {
-  /** @type {unknown} */
-  const known = name === "href" ? /** @type {HTMLAnchorElement} */ (element).href : /** @type {HTMLImageElement} */ (element).src;
+  const known = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (element))[name];
   const whole = typeof known === "string" ? known : value;
   if (/^(?:https?|mailto|tel|file):/i.test(whole) && whole.length <= LONGEST_ADDRESS) return ` ${name}="${escapeAttribute(whole)}"`;
   return name === "src" ? ' src="data:,"' : "";
@@ -57,8 +51,7 @@ function heldText(element, tag) {
  * @typedef {HowSeen & {list: Node[] | null, at: number, node: Node, end: string, shadow: boolean, read?: boolean}} Level
  */
 
-/** @type {HowSeen} */
-const PLAIN = { quiet: 0, suspect: false, waits: false };
+const PLAIN = /** @type {HowSeen} */ ({ quiet: 0, suspect: false, waits: false });
 
 /** Know what may hide elements, as for a snapshot, and have everything laid out. @returns {() => void} */
 function beginSeeing() {
@@ -88,18 +81,15 @@ function sightOf(element, around) {
   let quiet = around ? around.quiet : 0;
   let waits = around !== null && around.waits;
   if (quiet < 2) {
-    if (isSeen(element)) quiet = 0;
-    else {
-      const style = styleOf(element);
-      if (style.display === "none") return null;
-      if (style.visibility !== "visible") quiet = 1;
-      else if (style.display !== "contents") {
-        if (Number(style.opacity) === 0) waits = isUnrevealed(element);
-        quiet = waits ? 0 : 2;
-      }
+    const style = isSeen(element) ? null : styleOf(element);
+    if (style?.display === "none") return null;
+    if (!style) quiet = 0;
+    else if (style.visibility !== "visible") quiet = 1;
+    else if (style.display !== "contents") {
+      if (Number(style.opacity) === 0) waits = isUnrevealed(element);
+      quiet = waits ? 0 : 2;
     }
-    const attributed = traits(element) !== 0;
-    if (attributed && quiet === 0 && ((mayBeTrap(element, null) && isTrap(element)) || (firstChild(element) && isCollapsed(element)) || (mayBeFixed(element) && isOutOfView(element)))) quiet = 2;
+    if (quiet === 0 && traits(element) !== 0 && ((mayBeTrap(element, null) && isTrap(element)) || (firstChild(element) && isCollapsed(element)) || (mayBeFixed(element) && isOutOfView(element)))) quiet = 2;
   }
   // A field is used all the same where what it shows is drawn by another.
   if (quiet === 2 && !matches(element, HIDDEN_FIELDS) && !query(element, HIDDEN_FIELDS)) return null;
@@ -125,9 +115,8 @@ function canBeRead(level, holder) {
  * @param {boolean} detailed in a text of the page, also what distinguishes its parts, and what it says to machines
  */
 function html(id, readable, detailed) {
-  /** @type {Element | null} */
   const top = id === null ? rootElement() : byId(id);
-  if (!top) return { problem: "stale", lasting: true };
+  if (!top) return STALE;
   const letSleep = readable ? beginSeeing() : () => {};
   try {
     return writtenOut(top, readable, detailed);
@@ -203,46 +192,28 @@ function writtenOut(top, readable, detailed) {
 
 /** Whether a table has room that only rows can fill which are not in the page yet: in what scrolls it, or in itself far more than a screen. @param {Element} table */
 function drawsMore(table) {
-  /** @type {Element[]} */
-  const rows = [];
-  let characters = 0;
-  let top = Infinity;
-  let bottom = -Infinity;
-  for (const row of queryAll(table, "tr,[role=row]")) {
-    const box = rectOf(row);
-    const text = textContent(row);
-    characters += text.length;
-    if (!box.height || isBlank(text)) continue;
-    rows.push(row);
-    top = Math.min(top, box.top);
-    bottom = Math.max(bottom, box.bottom);
-  }
+  const all = Array.from(queryAll(table, "tr,[role=row]"));
+  const characters = all.reduce((sum, row) => sum + textContent(row).length, 0);
+  const rows = all.filter((row) => rectOf(row).height && !isBlank(textContent(row)));
   const middle = rows[rows.length >> 1];
   if (!middle || rows.length < 2) return false;
-  const height = bottom - top;
+  const boxes = rows.map(rectOf);
+  const height = boxes.reduce((low, box) => Math.max(low, box.bottom), -Infinity) - boxes.reduce((high, box) => Math.min(high, box.top), Infinity);
   const room = Math.max(MOST_ROOM, (3 * height) / rows.length);
-  for (let around = parentNode(middle); isElement(around); around = flatParent(/** @type {Element} */ (around))) {
-    const element = /** @type {Element} */ (around);
+  for (const element of outward(parentNode(middle))) {
     // Where there is more than the table, the room may be that of something else.
     if (localName(element) === "body" || textContent(element).length > characters + MOST_BESIDE) return false;
     const inside = _scrollHeight.call(element);
     const scrolls = inside > _clientHeight.call(element) + 1 && styleOf(element).overflowY !== "visible";
-    const all = scrolls ? inside : rectOf(element).height - innerHeight;
-    if (all - height > room) return true;
+    if ((scrolls ? inside : rectOf(element).height - innerHeight) - height > room) return true;
   }
   return false;
 }
 
 /** @param {Element} element */
-function holdsHead(element) {
-  const head = _head.call(document);
-  return !!head && _contains.call(head, element);
-}
+const holdsHead = (element) => !!_head.call(document) && _contains.call(_head.call(document), element);
 
-/**
- * The file in Base64, from the browser's cache where it is kept there; null where the document is none.
- * @param {number} most bytes @returns {Promise<{pdf?: string | null, size?: number, failed?: string}>}
- */
+/** The file in Base64, from the cache if it is there; null where the document is none. @param {number} most bytes @returns {Promise<{pdf?: string | null, size?: number, failed?: string}>} */
 async function pdf(most) {
   if (document.contentType !== "application/pdf") return { pdf: null };
   try {
@@ -252,8 +223,7 @@ async function pdf(most) {
     if (file.size > most) return { size: file.size };
     const reader = new FileReader();
     await new Promise((resolve, reject) => {
-      reader.onload = resolve;
-      reader.onerror = reject;
+      Object.assign(reader, { onload: resolve, onerror: reject });
       reader.readAsDataURL(file);
     });
     return { pdf: String(reader.result).replace(/^[^,]*,/, "") };

@@ -16,15 +16,10 @@ const plainName = (/** @type {string} */ name) => tidy(name.replace(REFERENCES, 
 
 /** @param {Element} element @returns {Record<string, string>} */
 function stayingAttributes(element) {
-  /** @type {Record<string, string>} */
-  const found = {};
-  const tag = localName(element);
-  for (const name of STAYING) {
-    if (name === "value" && !(tag === "input" && NAMED_BY_VALUE.has(inputType(element)))) continue;
-    const value = attribute(element, name);
-    if (value !== null && value !== "" && value.length <= LONGEST_ATTRIBUTE) found[name] = value;
-  }
-  return found;
+  const isNamedByValue = localName(element) === "input" && NAMED_BY_VALUE.has(inputType(element));
+  const names = STAYING.filter((name) => name !== "value" || isNamedByValue);
+  const kept = names.map((name) => [name, attribute(element, name) ?? ""]).filter(([, value = ""]) => value !== "" && value.length <= LONGEST_ATTRIBUTE);
+  return Object.fromEntries(kept);
 }
 
 /** The way to an element, tag by tag from the document's root; ` >> ` goes into a shadow tree. @param {Element} element */
@@ -33,8 +28,7 @@ function pathOf(element) {
   const trees = [];
   /** @type {string[]} */
   let steps = [];
-  let node = element;
-  for (;;) {
+  for (let node = element; ; ) {
     const parent = parentNode(node);
     const tag = localName(node);
     const same = parent ? childrenOf(parent).filter((child) => localName(child) === tag) : [];
@@ -89,10 +83,7 @@ function contextOf(element) {
   return "";
 }
 
-/**
- * What an element is called. What a message or a menu holds is no name of it, as in a snapshot, whether one has been read or not.
- * @param {Line} line @param {Element} element
- */
+/** What an element is called; as in a snapshot, what a message or a menu holds is no name of it. @param {Line} line @param {Element} element */
 function recordedName({ role, name }, element) {
   const isBox = REGIONS.get(role) === false && !role.endsWith("dialog");
   return plainName(isBox ? cut(nameOf(element, localName(element), role), LONGEST_NAME) : name);
@@ -111,16 +102,10 @@ function identityOf(element) {
   return { role, name, tag: localName(element), attributes, text: cut(text, LONGEST_IDENTITY), context: contextOf(element), twins, places, path };
 }
 
-/** Say by what an element can be found again, and where it is. @param {number} id */
-function record(id) {
-  const element = byId(id);
-  if (!element) return { problem: "stale", lasting: true };
-  const box = boxOf(element);
-  return { ...identityOf(element), url: location.href, box: [box.left, box.top, box.width, box.height] };
-}
+/** Say by what an element can be found again, and where it is. @param {Element} element */
+const record = (element) => ({ ...identityOf(element), url: location.href, box: sidesOfBox(boxOf(element)) });
 
 /** @typedef {{element: Element, role: string, name: string}} Candidate */
-
 /** How much of two texts is the same, 0 to 1, by their words. @param {string} one @param {string} other */
 function likeness(one, other) {
   const words = (/** @type {string} */ text) => new Set(text.toLowerCase().split(/\s+/).filter(Boolean));
@@ -180,9 +165,8 @@ function byAttributes(wanted) {
 }
 
 /**
- * Find a recorded element: at its path with its attributes, role and name; by an attribute; by role and name; by
- * its text. An attribute counts only where no other element has the recorded role and name, in the recorded surroundings.
- * @param {Identity} wanted
+ * Find a recorded element: at its path with its attributes, role and name; by an attribute; by role and name; by its text. An attribute
+ * counts only where no other element has the recorded role and name, in the recorded surroundings. @param {Identity} wanted
  */
 function locate(wanted) {
   const lines = read(null);
@@ -190,14 +174,11 @@ function locate(wanted) {
   const seen = withParts(lines).flatMap(({ node, kind, role, name }) => (node && role && (kind === "interactive" || kind === "region") ? { element: node, role, name: plainName(name) } : []));
   release(lines);
   const alike = seen.filter((one) => one.role === wanted.role && one.name === wanted.name);
-  const answer = (/** @type {string} */ level, /** @type {Candidate[]} */ found) => ({
-    doc: documentKey,
-    frames,
-    url: location.href,
-    level: found.length ? level : "none",
-    count: found.length,
-    node: found.length === 1 ? wire(describe(/** @type {Candidate} */ (found[0]).element), false) : null,
-  });
+  const answer = (/** @type {string} */ level, /** @type {Candidate[]} */ found) => {
+    const [only, other] = found;
+    const node = only && !other ? wire(describe(only.element), false) : null;
+    return { doc: documentKey, frames, url: location.href, level: only ? level : "none", count: found.length, node };
+  };
   const around = inContext(alike, wanted);
   const there = wanted.path ? follow(wanted.path) : null;
   if (there && localName(there) === wanted.tag) {
@@ -207,19 +188,13 @@ function locate(wanted) {
     if (same && own.role === wanted.role && isAsKept(own.name, wanted.name) && (!alike.length || around.some((one) => one.element === there))) return answer("exact", [own]);
   }
   const marked = byAttributes(wanted);
-  const [only] = marked;
-  if (marked.length === 1 && only) {
-    // An attribute that is counted through, such as item-2, may have gone to another entry.
-    if (!alike.length || around.some((one) => one.element === only.element)) return answer("attributes", marked);
-  }
+  // An attribute that is counted through, such as item-2, may have gone to another entry.
+  if (marked.length === 1 && (!alike.length || around.some((one) => one.element === marked[0]?.element))) return answer("attributes", marked);
   if (alike.length && (wanted.name || alike.length === 1)) return answer("role", narrowed(alike, wanted));
   const text = (wanted.name || wanted.text).toLowerCase();
   if (!text) return answer("none", []);
   const equal = seen.filter((one) => one.name.toLowerCase() === text || (!!wanted.text && one.name.toLowerCase() === wanted.text.toLowerCase()));
-  if (equal.length) return answer("text", narrowed(equal, wanted));
-  const partly = seen.filter((one) => {
-    const name = one.name.toLowerCase();
-    return one.role === wanted.role && name.length > 2 && text.length > 2 && (name.includes(text) || text.includes(name));
-  });
-  return answer("text", narrowed(partly, wanted));
+  const isPartly = (/** @type {string} */ name) => name.length > 2 && text.length > 2 && (name.includes(text) || text.includes(name));
+  const like = equal.length ? equal : seen.filter((one) => one.role === wanted.role && isPartly(one.name.toLowerCase()));
+  return answer("text", narrowed(like, wanted));
 }

@@ -55,7 +55,13 @@ function refer(id, element) {
 
 /** @param {number} id @returns {Element | null} */
 function byId(id) {
-  const reference = references.get(id);
-  const element = reference && reference.deref();
+  const element = references.get(id)?.deref();
   return element && isConnected(element) ? element : null;
 }
+
+const STALE = { problem: "stale", lasting: true };
+/** A method about the element of an id. @template {any[]} A, R @param {(element: Element, ...args: A) => R} method */
+const about = (method) => (/** @type {number} */ id, /** @type {A} */ ...args) => {
+  const element = byId(id);
+  return element ? method(element, ...args) : STALE;
+};

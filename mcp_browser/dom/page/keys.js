@@ -28,22 +28,16 @@ function mayPass(type, data) {
   return true;
 }
 
-/** The hook asks, which hears of keys before the page does; no answer is a no. @param {CustomEvent} question */
-function onHookKey(question) {
-  const [type, data] = question.detail.split(/:(.*)/s);
-  if (mayPass(type, data)) question.preventDefault();
-}
-
 /** Where no hook is in the page. @param {Event} event */
 function onPageKey(event) {
   if (!event.isTrusted || mayPass(event.type, event instanceof InputEvent ? event.data || "" : "")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }
+
 const KEY_EVENTS = ["keydown", "keypress", "beforeinput", "input", "keyup"];
 
-/** The elements of all frames in this document. */
-const frameElements = () => allRoots().flatMap((root) => [...root.querySelectorAll("iframe, frame")].map((element) => [keep(element), 0, 0, 0]));
+const frameElements = () => Array.from(allIn(null, "iframe, frame"), (element) => [keep(element), 0, 0, 0]);
 
 /** @param {number} number which hold this is @param {Element | null | undefined} element what keys may go to; null for none that is focused, undefined for nothing here */
 const noKeys = (number, element) => ({
@@ -99,11 +93,7 @@ function releaseKeys(read) {
   return { doc: documentKey, held: !!was, keys: was?.keys ?? 0, inputs: was?.inputs ?? 0, strayed: !!was?.strayed, field };
 }
 
-/**
- * Put text in at the caret of this very document, whatever has happened to the focus of the page.
- * @param {string} text @param {number} id the element that it begins in, 0 for any
- * @param {boolean} secret whether it may go into fields whose content nobody is to read
- */
+/** Put text in at the caret of this very document. @param {string} text @param {number} id the element that it begins in, 0 for any @param {boolean} secret whether it may go into fields whose content nobody is to read */
 async function putText(text, id, secret) {
   let done = 0;
   while (done < text.length) {
@@ -126,27 +116,23 @@ const LONGEST_COPY = 1_000_000;
 
 /** @param {Element | null} active */
 function selectionOf(active) {
-  if (active instanceof HTMLInputElement || active instanceof HTMLTextAreaElement) {
-    // Fields of type email or number have no selection.
-    const { selectionStart: start, selectionEnd: end } = active;
-    return isSecret(active) || start === null || end === null ? "" : active.value.slice(start, end);
-  }
-  return String(getSelection() ?? "");
+  if (!(active instanceof HTMLInputElement || active instanceof HTMLTextAreaElement)) return String(getSelection() ?? "");
+  // Fields of type email or number have no selection.
+  const { selectionStart: start, selectionEnd: end } = active;
+  return isSecret(active) || start === null || end === null ? "" : active.value.slice(start, end);
 }
 
 /**
- * Do in the page what a key that copies, cuts or pastes does: its events come to the page, untrusted ones.
+ * Do in the page what a key that copies, cuts or pastes does, by untrusted events; what was copied, by MIME types, null for nothing.
  * @param {"copy" | "cut" | "paste"} what @param {KeyboardEventInit} key @param {Record<string, string>} data what is pasted, by MIME types
- * @returns what was copied, by MIME types; null where that was nothing
  */
 function useClipboard(what, key, data) {
   const active = deepActive();
   const target = active || body() || document.documentElement;
   beginInput();
-  const options = { bubbles: true, cancelable: true, composed: true };
-  const goesOn = _dispatchEvent.call(target, new KeyboardEvent("keydown", { ...key, ...options }));
-  const copied = goesOn ? clip(what, active, target, data) : null;
-  _dispatchEvent.call(target, new KeyboardEvent("keyup", { ...key, ...options }));
+  const press = (/** @type {string} */ type) => _dispatchEvent.call(target, new KeyboardEvent(type, { ...key, bubbles: true, cancelable: true, composed: true }));
+  const copied = press("keydown") ? clip(what, active, target, data) : null;
+  press("keyup");
   return copied;
 }
 
@@ -154,8 +140,7 @@ function useClipboard(what, key, data) {
 function clip(what, active, target, data) {
   const clipboardData = new DataTransfer();
   for (const [type, text] of Object.entries(data)) clipboardData.setData(type, text);
-  const event = new ClipboardEvent(what, { clipboardData, bubbles: true, cancelable: true, composed: true });
-  const isLeft = _dispatchEvent.call(target, event);
+  const isLeft = _dispatchEvent.call(target, new ClipboardEvent(what, { clipboardData, bubbles: true, cancelable: true, composed: true }));
   if (what === "paste") {
     const text = data["text/plain"];
     if (isLeft && text && active) _execCommand.call(document, "insertText", false, text);

@@ -12,10 +12,7 @@ const MOST_UP_TO_ROW = 4;
 const MOST_ARRIVED = 500;
 const LONGEST_ENTRY = 300;
 
-/**
- * The field that was opened last, what was to be seen before that, and the entries that were last found in its list.
- * @type {{ field: Element, seen: Set<Element>, entries: Element[], list: Element | null } | null}
- */
+/** The field opened last, what was seen before, and the entries found last. @type {{ field: Element, seen: Set<Element>, entries: Element[], list: Element | null } | null} */
 let opened = null;
 
 /** A function that says whether an element is drawn, with its answers kept. @returns {(element: Element) => boolean} */
@@ -74,7 +71,7 @@ function shownWithin(owner, selector) {
 /** The smallest box around a field that nothing else is filled in within: its value, label and buttons stand there. @param {Element} field */
 function boxOfField(field) {
   let box = field;
-  if (!TYPED.has(localName(field))) return box;
+  if (!TYPED.has(localName(field))) return field;
   const own = boxOf(field);
   for (const outer of outward(flatParent(field), MOST_UP_TO_BOX)) {
     if (outer === body() || outer === rootElement() || matches(outer, "form,fieldset,dialog,[role=dialog],td,tr")) break;
@@ -102,10 +99,8 @@ function isOwnPart(hit, field) {
 /** What a component puts around its field alone, as large as that: what else lies in it is drawn over the field. @param {Element} field */
 function frameOf(field) {
   const outer = flatParent(field);
-  if (!isElement(outer)) return field;
-  const [own, around] = [rectOf(field), rectOf(outer)];
   const sides = /** @type {const} */ (["left", "top", "right", "bottom"]);
-  return sides.every((side) => Math.abs(own[side] - around[side]) <= NEAR) ? outer : field;
+  return isElement(outer) && sides.every((side) => Math.abs(rectOf(field)[side] - rectOf(outer)[side]) <= NEAR) ? outer : field;
 }
 
 /** Whether the page draws a native option, in a list that is always open. @param {Element} option */
@@ -116,10 +111,7 @@ function isInOpenList(option) {
 
 const PARTS = "a[href],button,[role=button],[role=link],[role=option]";
 /** Whether a field has parts that a click may meet, such as what takes back what was chosen. @param {Element} element */
-function hasParts(element) {
-  const field = controlOf(element);
-  return shownWithin(frameOf(field), PARTS).some((part) => part !== field && !inList(part));
-}
+const hasParts = (element) => shownWithin(frameOf(controlOf(element)), PARTS).some((part) => part !== controlOf(element) && !inList(part));
 
 /** What a field shows of what was chosen, without its list. @param {Element} element */
 function fieldShows(element) {
@@ -135,23 +127,18 @@ function fieldShows(element) {
 
 /** The text that is drawn in a box, its fields' too, save in what is left out. @param {Element} box @param {(part: Element) => boolean} isOut @param {string} text what comes before */
 function textWithout(box, isOut, text) {
-  const isDrawn = drawnTest();
-  for (const part of [box, ...shownWithin(box, "*")]) {
-    if (!isOut(part) && isDrawn(part)) text += ` ${embedded(part, localName(part), "") ?? ownText(part)}`;
-  }
-  return tidy(text);
+  const parts = [box, ...shownWithin(box, "*")].filter((part) => !isOut(part));
+  return tidy([text, ...parts.filter(drawnTest()).map((part) => embedded(part, localName(part), "") ?? ownText(part))].join(" "));
 }
 
 /** How a field can be opened: as a "list" by its semantics, as a "value" that it shows, or not (""). @param {Element} element */
 function opening(element) {
   const field = controlOf(element);
-  const kind = valueKind(field);
-  if (kind === "text" || kind === "rich" || matches(field, OPENS)) return "list";
-  return isPlain(field) ? "value" : "";
+  return ["text", "rich"].includes(valueKind(field)) || matches(field, OPENS) ? "list" : isPlain(field) ? "value" : "";
 }
 
 /** Whether nothing says what an element does: it is no control by its role, and may still take a click. @param {Element} element */
-const isPlain = (element) => ROLE_KINDS.get(explicitRole(element) || nativeRole(element, localName(element))) !== "interactive" && localName(element) !== "button";
+const isPlain = (element) => ROLE_KINDS.get(roleOf(element)) !== "interactive" && localName(element) !== "button";
 
 /** Note what is to be seen before a field is opened. @param {Element} element */
 function beforeOpening(element) {
@@ -184,26 +171,21 @@ function rowOf(text) {
 
 /** What is around all entries of a list, and not around its field. @param {Element[]} entries @param {Element} field */
 function boxAround(entries, field) {
-  let node = /** @type {Node | null} */ (entries[0] ? flatParent(entries[0]) : null);
-  while (node && !entries.every((entry) => holds(/** @type {Node} */ (node), entry))) node = flatParent(node);
-  return isElement(node) && !holds(node, field) ? node : null;
+  const box = Array.from(outward(entries[0] ? flatParent(entries[0]) : null)).find((outer) => entries.every((entry) => holds(outer, entry)));
+  return box && !holds(box, field) ? box : null;
 }
 
 /** @param {Element} element */
 function allOptions(element) {
-  const options = [];
   const control = controlOf(element);
-  if (control instanceof HTMLSelectElement) {
-    for (const option of control.options) {
+  const isSelect = control instanceof HTMLSelectElement;
+  const natives = isSelect ? control.options : control instanceof HTMLInputElement && control.list?.options;
+  if (natives) {
+    return Array.from(natives, (option) => {
       const group = option.parentElement instanceof HTMLOptGroupElement ? option.parentElement : null;
-      const isOff = option.disabled || !!group?.disabled;
-      options.push({ label: tidy(option.label || option.text), value: option.value, selected: option.selected, disabled: isOff, group: group ? tidy(group.label) : "" });
-    }
-    return options;
-  }
-  if (control instanceof HTMLInputElement && control.list) {
-    for (const option of control.list.options) options.push({ label: tidy(option.label || option.text || option.value), value: option.value, selected: false, disabled: option.disabled, group: "" });
-    return options;
+      const label = tidy(option.label || option.text || (isSelect ? "" : option.value));
+      return { label, value: option.value, selected: isSelect && option.selected, disabled: option.disabled || !!group?.disabled, group: group ? tidy(group.label) : "" };
+    });
   }
   const owners = [control, ...referred(control, "aria-controls"), ...referred(control, "aria-owns")];
   const isDrawn = drawnTest();
@@ -223,30 +205,23 @@ function allOptions(element) {
   // The native list that a component keeps knows what is chosen, where ARIA may only say where the keys are.
   const native = control instanceof HTMLInputElement ? null : /** @type {HTMLSelectElement | null} */ (query(control, "select"));
   const isChosen = (/** @type {string} */ label) => !native || [...native.selectedOptions].some((one) => tidy(one.label) === label);
-  for (const option of new Set(found)) {
+  return Array.from(new Set(found)).flatMap((option) => {
     const isMarked = attribute(option, "aria-checked") === "true";
-    const text = tidy(nameOf(option, localName(option), "option")) || tidy(textContent(option));
-    if (!text || text.length > LONGEST_ENTRY) continue;
-    const isSelected = attribute(option, "aria-selected") === "true" && isChosen(text);
-    options.push({
-      label: text,
-      value: attribute(option, "data-value") || attribute(option, "value") || "",
-      // Of a list that takes one choice this may only say where the keys are.
-      selected: isMarked || isSelected,
-      chosen: isMarked || (isSelected && closest(option, "[aria-multiselectable=true]") !== null),
-      disabled: isDisabled(option),
-      group: "",
-      id: keep(option),
-    });
-  }
-  return options;
+    const label = tidy(nameOf(option, localName(option), "option")) || tidy(textContent(option));
+    if (!label || label.length > LONGEST_ENTRY) return [];
+    const isSelected = attribute(option, "aria-selected") === "true" && isChosen(label);
+    const value = attribute(option, "data-value") || attribute(option, "value") || "";
+    // Of a list that takes one choice this may only say where the keys are.
+    const chosen = isMarked || (isSelected && closest(option, "[aria-multiselectable=true]") !== null);
+    return { label, value, selected: isMarked || isSelected, chosen, disabled: isDisabled(option), group: "", id: keep(option) };
+  });
 }
 
 /** The field within what was opened that has the keyboard, to search in. @param {Element} element */
 function searchFieldOf(element) {
   const active = deepActive();
-  if (!active || active === controlOf(element) || holds(active, element) || valueKind(active) !== "text" || attribute(active, "readonly") !== null) return [];
-  return [{ id: keep(active) }];
+  const isOther = active && active !== controlOf(element) && !holds(active, element);
+  return isOther && valueKind(active) === "text" && attribute(active, "readonly") === null ? [{ id: keep(active) }] : [];
 }
 
 /** The only field to type into within an element, such as an editor's below its toolbar. @param {Element} element */
@@ -266,11 +241,7 @@ function hasLess() {
 function scrollOptions(element, part) {
   const control = controlOf(element);
   const first = (opened?.field === control && opened.entries.find(isConnected)) || shownWithin(control, OPTIONS)[0] || null;
-  for (const box of outward(first)) {
-    if (box === body() || box === rootElement()) break;
-    const hidden = _scrollHeight.call(box) - _clientHeight.call(box);
-    if (hidden < 4 || styleOf(box).overflowY === "visible") continue;
-    return scrollToPart(box, part);
-  }
-  return false;
+  const isBox = (/** @type {Element} */ outer) => roomOf(outer, false) >= 4 && styleOf(outer).overflowY !== "visible";
+  const box = Array.from(outward(first)).find((outer) => outer === body() || outer === rootElement() || isBox(outer));
+  return !!box && box !== body() && box !== rootElement() && scrollToPart(box, part);
 }

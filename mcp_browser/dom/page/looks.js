@@ -7,7 +7,6 @@ const LOOKS = new Map([
   ...each("src srcset poster", "picture"),
   ...each("d points transform viewBox fill stroke x y cx cy r rx ry x1 x2 y1 y2 href xlink:href", "drawing"),
 ]);
-/** What a component may draw its states by. */
 const DATA_STATE = /^data-.*(?:state|select|active|check|open|current|highlight|pressed|focus|hover|range)/;
 /** So many elements are kept; where more change by themselves nobody could say what an action did. */
 const MOST_LOOKS = 300;
@@ -69,10 +68,8 @@ function watchLooks() {
 }
 
 /** What gives the text of editors its form, and what is selected. @typedef {{forms: Map<Element, string[]>, selected: string}} Shape */
-/** As it was read last. @type {Shape | null} */
-let shapeRead = null;
-/** As it was reported last; null where that is not known. @type {Shape | null} */
-let shapeReported = null;
+/** As it was read last, and as it was reported last; null where that is not known. @type {[Shape | null, Shape | null]} */
+let [shapeRead, shapeReported] = [null, null];
 const EDITABLE = "[contenteditable]:not([contenteditable=false])";
 const MOST_FORMS = 1000;
 const LONGEST_FORM = 40;
@@ -131,8 +128,8 @@ function notePainted() {
   painted = new Map();
   paintedNow = true;
   for (const canvas of queryAll(document, "canvas")) {
-    const box = rectOf(canvas);
-    if (box.width < 20 || box.height < 20 || box.bottom <= 0 || box.top >= innerHeight) continue;
+    const { width, height, top, bottom } = rectOf(canvas);
+    if (width < 20 || height < 20 || bottom <= 0 || top >= innerHeight) continue;
     painted.set(canvas, fingerprint(/** @type {HTMLCanvasElement} */ (canvas)));
     if (painted.size >= MOST_CANVASES) break;
   }
@@ -155,14 +152,9 @@ function turnLooks(afresh) {
   refused = [new Set([...(afresh ? [] : refused[0]), ...refused[1]]), new Set()];
 }
 
-/**
- * The elements that look different from what was reported, the first of them with what is different.
- * @param {Line[]} lines @returns {{looks: [WireLine, string][], others: number} | undefined}
- */
+/** What looks different from what was reported, the first with what is different. @param {Line[]} lines @returns {{looks: [WireLine, string][], others: number} | undefined} */
 function looksChanged(lines) {
-  /** @type {Map<number, Line>} */
-  const byId = new Map();
-  for (const line of lines) if (line.kind === "interactive" || line.kind === "region" || line.kind === "image") byId.set(line.id, line);
+  const byId = new Map(lines.filter(({ kind }) => kind === "interactive" || kind === "region" || kind === "image").map((line) => [line.id, line]));
   /** @type {Map<Element, Set<string>>} */
   const found = new Map();
   const add = (/** @type {Element} */ element, /** @type {string} */ what) => {
@@ -180,33 +172,28 @@ function looksChanged(lines) {
   if (active && selected && shapeReported && selected !== shapeReported.selected) add(active, `selected ${quoted(cut(tidy(selected), LONGEST_FORM))}`);
   for (const [element, values] of lookedBefore) {
     if (!isConnected(element) || !isSeen(element)) continue;
-    for (const [name, value] of values) if (name === "" || isOther(attribute(element, name), value, LOOKS.has(name))) add(element, LOOKS.get(name) || name || "drawing");
+    for (const [name, before] of values) {
+      const now = attribute(element, name);
+      // An empty class or style is none.
+      if (name === "" || (LOOKS.has(name) ? (now || "") !== (before || "") : now !== before)) add(element, LOOKS.get(name) || name || "drawing");
+    }
   }
   for (const [canvas, before] of painted) {
     const after = fingerprint(/** @type {HTMLCanvasElement} */ (canvas));
     if (before === before && after === after && before !== after) add(canvas, "painted");
   }
   if (!found.size) return undefined;
-  /** @type {[WireLine, string][]} */
-  const looks = [];
-  for (const [element, what] of [...found].slice(0, FIRST_LOOKS)) {
+  const looks = [...found].slice(0, FIRST_LOOKS).map(([element, what]) => {
     const line = byId.get(idOf(element)) || describe(element);
-    looks.push([wire({ ...line, depth: 0, states: [], marks: [] }, false), [...what].join(", ")]);
-  }
+    return /** @type {[WireLine, string]} */ ([wire({ ...line, depth: 0, states: [], marks: [] }, false), [...what].join(", ")]);
+  });
   return { looks, others: found.size - looks.length };
 }
 
-/** Whether an attribute is another one; an empty class or style is none. @param {string | null} now @param {string | null} before @param {boolean} orNone */
-const isOther = (now, before, orNone) => (orNone ? (now || "") !== (before || "") : now !== before);
-
 const NEAREST_OWNER = 4;
 
-/** What an element is reported as: the next thing around it that has a line, or itself. @param {Element} element @param {Map<number, Line>} byId */
-function ownerOf(element, byId) {
-  for (const outer of outward(element, NEAREST_OWNER)) {
-    const line = byId.get(idOf(outer));
-    // A region holds much else.
-    if (line && (line.kind !== "region" || outer === element)) return outer;
-  }
-  return element;
-}
+/** What an element is reported as: the next thing around it that has a line, not a region, which holds much else; or itself. @param {Element} element @param {Map<number, Line>} byId */
+const ownerOf = (element, byId) => Array.from(outward(element, NEAREST_OWNER)).find((outer) => {
+  const line = byId.get(idOf(outer));
+  return line && (line.kind !== "region" || outer === element);
+}) || element;

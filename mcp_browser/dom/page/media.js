@@ -9,15 +9,13 @@ function enterImage(element, tag, role, frame) {
   const read = WORDS.test(textContent(element)) && !LEAVES.has(tag) ? frame : null;
   if (walk.inside !== null) return read;
   const name = nameOf(element, tag, role);
-  if (handOver(element, tag)) {
-    const at = underHand();
-    if (at >= 0) discover(at);
-    else {
-      const far = farOf(element, false);
-      if (far === far) pushControl(element, "img", name, statesOf(element, tag, "img", name), far, false);
-      return null;
-    }
+  const at = handOver(element, tag) ? underHand() : null;
+  if (at === -1) {
+    const far = farOf(element, false);
+    if (far === far) pushControl(element, "img", name, statesOf(element, tag, "img", name), far, false);
+    return null;
   }
+  if (at !== null) discover(at);
   const from = walk.lines.length;
   if (name) pushImage(element, name);
   return read && walk.lines.length > from ? enterInside(name, frame) : read;
@@ -25,7 +23,8 @@ function enterImage(element, tag, role, frame) {
 
 /** The links of the image's map. @param {Element} image */
 function enterMap(image) {
-  const map = mapOf(image);
+  const called = CSS.escape((attribute(image, "usemap") || "").replace(/^#/, ""));
+  const map = called && queryAll(rootOf(image), `map[name="${called}"], map[id="${called}"]`)[0];
   const far = map ? farOf(image, false) : NOWHERE;
   if (!map || far !== far) return;
   flush();
@@ -39,10 +38,7 @@ function enterMap(image) {
 
 /** @param {Element} element @param {string} name */
 function pushImage(element, name) {
-  if (walk.row) {
-    addToCell(cellText(cut(name, LONGEST_NAME)));
-    return;
-  }
+  if (walk.row) return addToCell(cellText(cut(name, LONGEST_NAME)));
   flush();
   const far = farOf(element, false);
   if (far === far) walk.lines.push(newLine("image", element, idOf(element), "image", cut(name, LONGEST_NAME), [], far));
@@ -52,17 +48,13 @@ function pushImage(element, name) {
 function enterMeter(element, tag, role, frame) {
   const read = LEAVES.has(tag) ? null : frame;
   if (walk.inside !== null) return read;
-  const name = nameOf(element, tag, role);
   const { position, value: own } = /** @type {HTMLProgressElement} */ (element);
   const native = tag === "progress" ? (position >= 0 ? `${Math.round(position * 100)}%` : "busy") : tag === "meter" ? String(own) : null;
   const value = native ?? (attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "");
-  const text = tidy(`${role} ${name} ${value}`);
-  if (walk.row) {
-    addToCell(cellText(text));
-    return read;
-  }
-  flush();
-  const far = farOf(element, false);
+  const text = tidy(`${role} ${nameOf(element, tag, role)} ${value}`);
+  if (walk.row) addToCell(cellText(text));
+  else flush();
+  const far = walk.row ? NOWHERE : farOf(element, false);
   if (far !== far) return read;
   walk.lines.push(newLine("text", element, idOf(element), "", text, [], far));
   return read && enterInside(text, read);
@@ -99,20 +91,12 @@ function enterCanvas(element, tag, frame) {
   return null;
 }
 
-/** @param {Element} image */
-function mapOf(image) {
-  const name = (attribute(image, "usemap") || "").replace(/^#/, "");
-  const root = /** @type {Document | ShadowRoot} */ (rootOf(image));
-  return name ? queryAll(root, `map[name="${CSS.escape(name)}"], map[id="${CSS.escape(name)}"]`)[0] || null : null;
-}
-
 /** What is seen of an element: an area of a map is a piece of the image that uses the map. @param {Element} element @returns {Element} */
 function bodyOf(element) {
   if (localName(element) !== "area") return element;
   const map = closest(element, "map");
   const name = map && (attribute(map, "name") || attribute(map, "id"));
-  const root = /** @type {Document | ShadowRoot} */ (rootOf(element));
-  return (name && queryAll(root, `img[usemap="#${CSS.escape(name)}"]`)[0]) || element;
+  return (name && queryAll(rootOf(element), `img[usemap="#${CSS.escape(name)}"]`)[0]) || element;
 }
 
 /** The box of an area in the view. @param {Element} area @param {Element} image @returns {DOMRect} */
@@ -120,21 +104,11 @@ function areaBox(area, image) {
   const box = rectOf(image);
   const numbers = (attribute(area, "coords") || "").split(/[\s,;]+/).map(Number).filter((number) => number === number);
   const [x = 0, y = 0, third = 0, fourth = 0] = numbers;
-  switch ((attribute(area, "shape") || "rect").toLowerCase()) {
-    case "default":
-      return box;
-    case "circle":
-    case "circ":
-      return new DOMRect(box.left + x - third, box.top + y - third, 2 * third, 2 * third);
-    case "poly":
-    case "polygon": {
-      const across = numbers.filter((_, i) => i % 2 === 0);
-      const down = numbers.filter((_, i) => i % 2 === 1);
-      const left = Math.min(...across);
-      const top = Math.min(...down);
-      return new DOMRect(box.left + left, box.top + top, Math.max(...across) - left, Math.max(...down) - top);
-    }
-    default:
-      return new DOMRect(box.left + Math.min(x, third), box.top + Math.min(y, fourth), Math.abs(third - x), Math.abs(fourth - y));
-  }
+  const shape = (attribute(area, "shape") || "rect").toLowerCase();
+  if (shape === "default") return box;
+  if (shape.startsWith("circ")) return new DOMRect(box.left + x - third, box.top + y - third, 2 * third, 2 * third);
+  const points = shape.startsWith("poly") ? numbers : [x, y, third, fourth];
+  const [across, down] = [0, 1].map((odd) => points.filter((_, i) => i % 2 === odd));
+  const [left, top] = [Math.min(...(across ?? [])), Math.min(...(down ?? []))];
+  return new DOMRect(box.left + left, box.top + top, Math.max(...(across ?? [])) - left, Math.max(...(down ?? [])) - top);
 }

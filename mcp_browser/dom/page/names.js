@@ -5,17 +5,7 @@ const DEEPEST_NAME = 100;
 const NO_FILE = "Choose File";
 
 /** What an element's attributes may mean, as bits. */
-const SPECIAL = 1;
-const STATE = 2;
-const LABELLED = 4;
-const CLASS = 8;
-const STYLE = 16;
-const OWNS = 32;
-const OTHER = 64;
-const LABEL = 128;
-const TITLE = 256;
-const HOLDER = 512;
-const POPOVER = 1024;
+const [SPECIAL, STATE, LABELLED, CLASS, STYLE, OWNS, OTHER, LABEL, TITLE, HOLDER, POPOVER] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const MEANINGS = new Map([
   ...each("role tabindex onclick onmousedown onmouseup onpointerdown onpointerup ondrop contenteditable inert aria-hidden", SPECIAL),
   ...each("aria-checked aria-pressed aria-expanded aria-selected aria-current aria-valuenow aria-valuetext aria-disabled aria-readonly readonly aria-required required aria-invalid aria-haspopup aria-level disabled checked selected", STATE),
@@ -48,18 +38,10 @@ function traits(element) {
 
 /** Elements with a state that comes from around or inside them. @type {WeakSet<Element>} */
 let stateful = new WeakSet();
-/** Elements of the document to which some rule gives a cursor. @type {WeakSet<Element>} */
-let pointed = new WeakSet();
-/** Elements whose cursor is a hand only while it is over them. @type {WeakSet<Element>} */
-let handed = new WeakSet();
-/** Elements of the document that some rule may clip to nothing or write with invisible ink. @type {WeakSet<Element>} */
-let suspected = new WeakSet();
-/** Elements of the document that some rule may let scroll. @type {WeakSet<Element>} */
-let scrolling = new WeakSet();
-/** Whether these are all that do. */
+/** Elements of the document that some rule may: give a cursor; give a hand while it is over them; hide, or write with invisible ink; let scroll; fix to the view. */
+let [pointed, handed, suspected, scrolling, fixed] = /** @type {[Elements, Elements, Elements, Elements, Elements]} */ (Array.from({ length: 5 }, () => new WeakSet()));
+/** Whether `scrolling` has all that do. */
 let scrollingKnown = false;
-/** Elements of the document that some rule may fix to the view. @type {WeakSet<Element>} */
-let fixed = new WeakSet();
 /** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
 let surveyed = false;
 const MOST_SURVEYED = 100;
@@ -74,26 +56,26 @@ function survey(root) {
 function surveyStyles() {
   const { hand, handed: hovered, trap, scroll, fixed: stuck, blind } = addedTo(document);
   scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
-  scrolling = matching(working(scrollingKnown ? scroll : []));
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
-  pointed = matching(working(surveyed ? [...hand, ...hovered] : []));
-  handed = matching(working(surveyed ? hovered : []));
-  suspected = matching(working(surveyed ? trap : []));
-  fixed = matching(working(surveyed && stuck.length <= MOST_SURVEYED ? stuck : []));
+  const elements = (/** @type {boolean} */ isKnown, /** @type {string[]} */ selectors) => matching(working(isKnown ? selectors : []));
+  scrolling = elements(scrollingKnown, scroll);
+  pointed = elements(surveyed, [...hand, ...hovered]);
+  handed = elements(surveyed, hovered);
+  suspected = elements(surveyed, trap);
+  fixed = elements(surveyed && stuck.length <= MOST_SURVEYED, stuck);
 }
 
 /** Whether the cursor over an element is that of something to act on. @param {Element} element */
 const hasHand = (element) => HAND.has(styleOf(element).cursor) || handed.has(element);
 
+/** Whether an element's own style matches. @param {Element} element @param {RegExp} pattern */
+const isStyled = (element, pattern) => (traits(element) & STYLE) !== 0 && pattern.test(attribute(element, "style") || "");
 /** Whether an element may have a cursor of its own. @param {Element} element */
-const pointing = (element) => pointed.has(element) || ((traits(element) & STYLE) !== 0 && (/cursor/i.test(attribute(element, "style") || "") || attribute(element, "cursor") !== null));
-
+const pointing = (element) => pointed.has(element) || isStyled(element, /cursor/i) || ((traits(element) & STYLE) !== 0 && attribute(element, "cursor") !== null);
 /** Whether an element may have a style that hides it or its text. @param {Element} element */
-const suspicious = (element) => suspected.has(element) || ((traits(element) & STYLE) !== 0 && HIDING_STYLE.test(attribute(element, "style") || ""));
-
+const suspicious = (element) => suspected.has(element) || isStyled(element, HIDING_STYLE);
 /** Whether an element may be fixed to the view. @param {Element} element */
-const mayBeFixed = (element) =>
-  surveyed && walk.shadows === 0 ? fixed.has(element) || ((traits(element) & STYLE) !== 0 && /fixed/i.test(attribute(element, "style") || "")) : walk.checks > 0;
+const mayBeFixed = (element) => (surveyed && walk.shadows === 0 ? fixed.has(element) || isStyled(element, /fixed/i) : walk.checks > 0);
 
 /** Labels by the control they belong to, for each tree. @type {WeakMap<Node, Map<Element, Element[]>>} */
 let labelsOfRoot = new WeakMap();
@@ -116,11 +98,7 @@ function labelsOf(element) {
 }
 
 const OWNING = set("aria-owns aria-controls");
-/**
- * What an id means of which a page has made several, a fault: the one that is closest to what refers to it, and none
- * that stands in another one that does so.
- * @param {Element} owned @param {Element} owner @returns {Element | null}
- */
+/** What an id means that several have, a fault: the closest, not one within another that refers to it. @param {Element} owned @param {Element} owner @returns {Element | null} */
 function ownTwin(owned, owner) {
   const id = CSS.escape(attribute(owned, "id") || "");
   const twins = [...queryAll(/** @type {Document | ShadowRoot} */ (rootOf(owner)), `[id="${id}"]`)];
@@ -147,10 +125,8 @@ function nameOf(element, tag, role) {
     const name = tidy(contentOf(element, element, 0, false));
     if (name) return isDoubled(name) && query(element, "[aria-labelledby]") ? name.slice(0, name.length >> 1) : name;
   }
-  if (means & TITLE) {
-    const name = tidy(attribute(element, "title") || "");
-    if (name) return name;
-  }
+  const title = means & TITLE && tidy(attribute(element, "title") || "");
+  if (title) return title;
   if (tag === "input" && inputType(element) === "file") return NO_FILE;
   if (!(means & HOLDER)) return "";
   return tidy(attribute(element, "placeholder") || attribute(element, "aria-placeholder") || (FIELDS.has(role) && attribute(element, "data-placeholder")) || "");
@@ -159,18 +135,19 @@ function nameOf(element, tag, role) {
 /** Whether a name is one text twice: a control in it is called by the text beside it. @param {string} name */
 const isDoubled = (name) => name.length > 2 && name.length % 2 === 1 && name.slice(0, name.length >> 1) === name.slice((name.length >> 1) + 1);
 
+/** Buttons by the type of their input, and what the browser writes on them. */
+const BUTTON_TYPES = new Map([["button", ""], ["submit", "Submit"], ["reset", "Reset"]]);
 const LABELLABLE = set("select textarea button progress meter output");
-/** What names an element from within, by its tag. */
 const NAMING_CHILD = new Map(Object.entries({ fieldset: "legend", table: "caption", figure: "figcaption", svg: "title" }));
 
 /** @param {Element} element @param {string} tag @param {string} role */
 function nativeName(element, tag, role) {
   if (tag === "input") {
     const type = inputType(element);
-    if (type === "button" || type === "submit" || type === "reset") {
+    const unsaid = BUTTON_TYPES.get(type);
+    if (unsaid !== undefined) {
       const value = tidy(/** @type {HTMLInputElement} */ (element).value) || labelText(element);
-      if (value || type === "button" || attribute(element, "value") !== null) return value;
-      return type === "submit" ? "Submit" : "Reset";
+      return value || attribute(element, "value") !== null ? value : unsaid;
     }
     if (type === "image") return tidy(attribute(element, "alt") || "") || labelText(element) || tidy(attribute(element, "title") || "") || "Submit";
     const root = treeNow || rootOf(element);
@@ -185,10 +162,8 @@ function nativeName(element, tag, role) {
 
 /** @param {Element} element @param {string} tag */
 function childText(element, tag) {
-  for (let child = firstChild(element); child; child = nextSibling(child)) {
-    if (isElement(child) && localName(child) === tag) return tidy(textOf(child, element, 0, false));
-  }
-  return "";
+  const child = childrenOf(element).find((inner) => localName(inner) === tag);
+  return child ? tidy(textOf(child, element, 0, false)) : "";
 }
 
 /** @param {Element} element */
@@ -204,7 +179,6 @@ function labelText(element) {
 
 /** Whether what a field holds is being read: neither added text nor what stands there while it is empty. */
 let valuing = false;
-/** Stands for the end of a line in a value that is being made. */
 const BREAK = "\uE003";
 const PLACEHOLDERS = "[class*=placeholder i],[data-slate-placeholder],[data-placeholder='']";
 
@@ -249,32 +223,24 @@ function textOf(element, asking, deep, hidden) {
     const value = embedded(element, tag, role);
     if (value !== null) return value;
   }
-  if (attributed) {
-    const label = attribute(element, "aria-label");
-    if (label && label.trim()) return label;
-  }
+  const label = attributed && attribute(element, "aria-label");
+  if (label && label.trim()) return label;
   if (tag === "img" || tag === "area") return attribute(element, "alt") || attribute(element, "title") || "";
   if (tag === "svg") return childText(element, "title");
   const content = contentOf(element, asking, deep, hidden);
   return content === "" && deep > 0 && attributed ? attribute(element, "title") || "" : content;
 }
 
-/**
- * What the value of a control within another's label adds to its name; null for what has no value.
- * @param {Element} element @param {string} tag @param {string} role @returns {string | null}
- */
+/** What the value of a control in another's label adds to its name; null for what has none. @param {Element} element @param {string} tag @param {string} role @returns {string | null} */
 function embedded(element, tag, role) {
   if (tag === "input") {
     const type = inputType(element);
-    if (type === "button" || type === "submit" || type === "reset") return nativeName(element, tag, "button");
+    if (BUTTON_TYPES.has(type)) return nativeName(element, tag, "button");
     if (type === "checkbox" || type === "radio" || type === "file" || type === "image" || type === "hidden") return null;
-    return isSecret(element) ? "" : /** @type {HTMLInputElement} */ (element).value;
   }
-  if (tag === "textarea") return isSecret(element) ? "" : /** @type {HTMLTextAreaElement} */ (element).value;
+  if (TYPED.has(tag)) return isSecret(element) ? "" : /** @type {HTMLInputElement} */ (element).value;
   if (tag === "select") return selectedText(/** @type {HTMLSelectElement} */ (element));
-  if (role === "slider" || role === "spinbutton") {
-    return attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || null;
-  }
+  if (role === "slider" || role === "spinbutton") return attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || null;
   if (role === "textbox" || role === "searchbox") return isSecret(element) ? "" : textContent(element);
   if (role === "listbox" || role === "combobox") {
     const chosen = query(element, '[aria-selected="true"]');
@@ -302,11 +268,8 @@ function contentOf(element, asking, deep, hidden) {
     if (valuing && (matches(inner, PLACEHOLDERS) || localName(inner) === "select" || (localName(inner) === "label" && /** @type {HTMLLabelElement} */ (inner).control) || (matches(inner, BUTTONS) && attribute(asking, "contenteditable") === null))) return;
     if (NESTED.has(attribute(inner, "role") || "") && NESTING.has(explicitRole(asking))) return;
     const added = textOf(inner, asking, deep + 1, hidden);
-    if (!added) {
-      if (localName(inner) === "br") text += valuing ? BREAK : " ";
-      return;
-    }
-    if (INLINE.has(localName(inner)) && !isBlockLevel(inner)) text += added;
+    if (!added && localName(inner) === "br") text += valuing ? BREAK : " ";
+    else if (!added || (INLINE.has(localName(inner)) && !isBlockLevel(inner))) text += added;
     else text += valuing ? BREAK + added + BREAK : ` ${added} `;
   };
   let child = slotted ? slotted[0] : firstChild(root || element);

@@ -2,10 +2,7 @@
 
 const NOWHERE = NaN;
 
-/**
- * Distance of an element's box from the view; NaN where nobody can see it.
- * @param {Element} element @param {boolean} small whether tiny boxes count @param {Port} port what it is seen through
- */
+/** Distance of an element from the view; NaN where nobody can see it. @param {Element} element @param {boolean} small whether tiny boxes count @param {Port} port what it is seen through */
 function farOf(element, small, port = portNow()) {
   const zone = walk.open.at(-1)?.zone ?? null;
   if (zone !== null) return zone;
@@ -43,16 +40,12 @@ const inAll = (far, port) => (port.far === 0 ? far : port.far + Math.sign(port.f
 
 /** Whether a style or tag may let an element scroll what is in it. @param {Element} element @param {string} tag @param {number} means its attributes */
 function mayScroll(element, tag, means) {
-  if (tag === "dialog" || means & POPOVER) return true;
-  if (means & STYLE && /overflow/i.test(attribute(element, "style") || "")) return true;
+  if (tag === "dialog" || means & POPOVER || isStyled(element, /overflow/i)) return true;
   if (scrollingKnown && walk.shadows === 0) return scrolling.has(element);
   return walk.scrolls > 0 && walk.scrolls-- > 0;
 }
 
-/**
- * What is seen of what is in an element: the part of it that is in the view where it scrolls.
- * @param {Element} element @param {Port} outer what it is seen through itself @returns {Port}
- */
+/** What is seen of what is in an element: the part of it that is in the view where it scrolls. @param {Element} element @param {Port} outer what it is seen through itself @returns {Port} */
 function portOf(element, outer) {
   const down = _scrollHeight.call(element) - _clientHeight.call(element) >= LEAST_SCROLL;
   if (!down && _scrollWidth.call(element) - _clientWidth.call(element) < LEAST_SCROLL) return outer;
@@ -81,21 +74,11 @@ function isScrolledByView() {
 /** Whether an element does not scroll with what it stands in, and is not clipped by it: fixed, or placed by something further out. @param {Element} element @param {Port} port */
 function escapes(element, port) {
   const outer = byId(port.id);
-  if (!outer) return false;
-  /** @type {Node | null} */
-  let node = element;
-  while (node && node !== outer) {
-    if (isElement(node)) {
-      const { position } = styleOf(node);
-      if (position === "fixed") return true;
-      if (position === "absolute" && node instanceof HTMLElement) {
-        const placed = /** @type {Element | null} */ (_offsetParent.call(node));
-        if (!placed || !holds(outer, placed)) return true;
-        node = placed;
-        continue;
-      }
-    }
-    node = flatParent(node);
+  for (let node = /** @type {Node | null} */ (outer && element); outer && node && node !== outer; ) {
+    const position = isElement(node) ? styleOf(node).position : "";
+    const isPlaced = position === "absolute" && node instanceof HTMLElement;
+    node = isPlaced ? /** @type {Element | null} */ (_offsetParent.call(node)) : flatParent(node);
+    if (position === "fixed" || (isPlaced && (!node || !holds(outer, node)))) return true;
   }
   return false;
 }
@@ -112,11 +95,7 @@ function isCollapsed(element) {
 
 const MOST_GUESSES = 63;
 
-/**
- * Learn how far off a box lies, so that what is in it is not measured one by one. Of many brothers of one kind that
- * lie far off, not each is measured.
- * @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent
- */
+/** Learn how far off a box lies, so that not all in it is measured, nor each of many far brothers of a kind. @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent */
 function learnZone(element, tag, frame, parent) {
   const kind = `${tag} ${attribute(element, "class") || ""}`;
   if (parent.guesses > 0 && parent.far !== null && parent.kind === kind) {

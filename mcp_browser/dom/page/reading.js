@@ -3,11 +3,7 @@
 /** What can be folded of what was read last. @type {Group[]} */
 let groupsRead = [];
 
-/**
- * Read the document, or a part of it, as lines in reading order.
- * @param {Element | null} top @param {boolean} thorough whether each cell of a table and what is in an editor's text is listed as an element
- * @returns {Line[]}
- */
+/** Read the document, or a part of it, as lines in reading order. @param {Element | null} top @param {boolean} thorough whether cells and what is in an editor's text are listed as elements */
 function read(top, thorough = false) {
   ask("nodes");
   if (searched) release(searched.lines);
@@ -25,23 +21,15 @@ function read(top, thorough = false) {
   treeNow = rootOf(start) === document ? document : null;
   surveyStyles();
   const whole = rootElement();
-  const { before, after } = addedTo(document);
+  const { before, after, through, blind } = addedTo(document);
   const port = viewport();
   walk = {
     ...standing(),
-    start,
-    tree: treeNow,
-    thorough,
-    active: deepActive(),
-    through: mayLetThrough(),
+    ...{ start, tree: treeNow, thorough, active: deepActive(), port, width: innerWidth, height: innerHeight, offX: scrollX, offY: scrollY },
+    through: blind || through.length > 0 || query(/** @type {Element} */ (whole), INLINE_THROUGH) !== null,
     bars: mayBar(document),
     styled: before !== null || after !== null,
-    width: innerWidth,
-    height: innerHeight,
     margin: (port.bottom - port.top) * 1.5,
-    offX: scrollX,
-    offY: scrollY,
-    port,
     leftward: !!whole && styleOf(whole).direction === "rtl",
   };
   const letSleep = wakeLazy();
@@ -63,7 +51,9 @@ function read(top, thorough = false) {
   const lines = withoutHollow(walk.lines, walk.rows.values(), walk.groups);
   groupsRead = walk.groups;
   walk = standing();
-  return withoutEchoes(lines);
+  // Texts that only repeat the name of the field right before or after them are left out.
+  const isEcho = (/** @type {Line} */ line, /** @type {Line | undefined} */ beside) => beside?.kind === "interactive" && beside.name === line.name && FIELDS.has(beside.role);
+  return lines.filter((line, i) => line.kind !== "text" || !(isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1])));
 }
 
 /** The nodes that a slot shows instead of its children; null where it shows none, and for other elements. @param {Element} element @param {string} tag @returns {Node[] | null} */
@@ -145,21 +135,12 @@ function walkThrough(start) {
 
 const FIELDS = set("textbox searchbox combobox listbox spinbutton slider checkbox radio switch date time datetime-local month week color");
 
-/** Lines without the texts that only repeat the name of the field right before or after them. @param {Line[]} lines */
-function withoutEchoes(lines) {
-  const isEcho = (/** @type {Line} */ line, /** @type {Line | undefined} */ beside) =>
-    !!beside && beside.kind === "interactive" && beside.name === line.name && FIELDS.has(beside.role);
-  return lines.filter((line, i) => line.kind !== "text" || !(isEcho(line, lines[i + 1]) || isEcho(line, lines[i - 1])));
-}
-
 /** A page of fewer elements is read as it is. */
 const LEAST_LAZY = 2000;
 
 /**
- * Have all parts laid out that the browser lays out only when they come near the view (`content-visibility: auto`). To
- * ask anything of what is in them makes it lay out that part for each question, a thousand times the cost; so all of
- * them are laid out once for as long as a reading goes on, which is too short for anybody to see.
- * @returns {() => void} puts back what was before
+ * Have all parts laid out that the browser lays out only near the view (`content-visibility: auto`), for as long as a reading goes on:
+ * each question about what is in them would cost a thousand times as much. @returns {() => void} puts back what was before
  */
 function wakeLazy() {
   const { lazy } = addedTo(document);

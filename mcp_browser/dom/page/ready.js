@@ -24,16 +24,13 @@ function valueKind(element) {
   if (tag === "textarea") return "text";
   if (tag === "select") return "select";
   if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
-  return isSlider(element) ? "slider" : "none";
+  return SLIDERS.has(explicitRole(element)) && attribute(element, "aria-valuenow") !== null ? "slider" : "none";
 }
 
 /** The kinds of what takes a value from a text. */
 const FILLED = set("text picker rich keys slider");
 const SLIDERS = set("slider spinbutton scrollbar separator");
 const MOST_UP_TO_TRACK = 4;
-
-/** Whether keys or a mouse move an element along a scale. @param {Element} element */
-const isSlider = (element) => SLIDERS.has(explicitRole(element)) && attribute(element, "aria-valuenow") !== null;
 
 const MOST_UP_TO_HANDLE = 3;
 /** The handle that takes the keys of a range which only keeps its value: it holds nothing else to use. @param {Element} element */
@@ -66,8 +63,8 @@ function checkedState(element) {
     const type = inputType(element);
     if (type === "checkbox" || type === "radio") return /** @type {HTMLInputElement} */ (element).checked;
   }
-  const inner = queryAll(element, "input[type=checkbox],input[type=radio],[aria-checked]");
-  if (inner.length === 1 && !attribute(element, "aria-checked")) return checkedState(/** @type {Element} */ (inner[0]));
+  const [inner, other] = queryAll(element, "input[type=checkbox],input[type=radio],[aria-checked]");
+  if (inner && !other && !attribute(element, "aria-checked")) return checkedState(inner);
   const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected") || (saysItself(element, "checked") && "true");
   return given === "true" ? true : given === "false" || given === "mixed" ? false : null;
 }
@@ -92,10 +89,7 @@ function boxOf(element) {
   return inner.width > 0 && inner.height > 0 ? inner : box;
 }
 
-const POINTS = [
-  ...[[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.08, 0.5], [0.92, 0.5]],
-  ...[[0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]],
-];
+const POINTS = [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.2], [0.5, 0.8], [0.08, 0.5], [0.92, 0.5], [0.1, 0.1], [0.9, 0.1], [0.1, 0.9], [0.9, 0.9]];
 
 /**
  * A point of the view where a click reaches the element.
@@ -109,22 +103,19 @@ function pointOn(element, anything) {
   if (!boxes.length && seen[0]) boxes.push(new DOMRect(seen[0].x, seen[0].y));
   const first = boxes[0];
   if (!first) return null;
-  /** @type {Element | null} */
-  let blocker = null;
-  /** @type {{x: number, y: number, hit: null} | null} */
-  let onInner = null;
+  let blocker = /** @type {Element | null} */ (null);
+  let onInner = /** @type {{x: number, y: number, hit: null} | null} */ (null);
   // A button beside the text of an element does something else, such as removing it.
   const buttons = anything || localName(element) === "label" || matches(element, BUTTONS) ? [] : Array.from(queryAll(element, `${BUTTONS},a[href],input,select,textarea`));
   const isBeside = buttons.length > 0 && besideControls(element) !== "";
-  const isOnInner = (/** @type {Element | null} */ hit) => isBeside && !!hit && buttons.some((button) => holds(button, hit));
-  for (const box of boxes) {
-    for (const [fx, fy] of POINTS) {
-      const x = box.left + (box.right - box.left) * /** @type {number} */ (fx);
-      const y = box.top + (box.bottom - box.top) * /** @type {number} */ (fy);
+  for (const { left, top, right, bottom } of boxes) {
+    for (const [fx = 0, fy = 0] of POINTS) {
+      const [x, y] = [left + (right - left) * fx, top + (bottom - top) * fy];
       const hit = at(x, y);
-      if (anything || (reaches(element, hit) && !isOnInner(hit))) return { x, y, hit: null };
-      if (reaches(element, hit)) onInner ||= { x, y, hit: null };
-      else if (!blocker) blocker = hit;
+      const isReached = anything || reaches(element, hit);
+      if (!isReached) blocker ||= hit;
+      else if (isBeside && hit && buttons.some((button) => holds(button, hit))) onInner ||= { x, y, hit: null };
+      else return { x, y, hit: null };
     }
   }
   return onInner || { x: (first.left + first.right) / 2, y: (first.top + first.bottom) / 2, hit: blocker };
@@ -140,19 +131,14 @@ function pointsOnLine(element) {
 }
 
 /** Whether an overlay fills so much of the view that scrolling moves nothing out from under it. @param {Element} hit @param {Element} element */
-function fillsView(hit, element) {
-  return [coverOf(hit, element), hit].some((part) => {
-    const { left, right, top, bottom } = partInView(rectOf(part));
-    return (right - left) * (bottom - top) > innerWidth * innerHeight * 0.5;
-  });
-}
-
-/** The animations and transitions that move the element or something around it. @param {Element} element */
-const movedBy = (element) => running(animations()).filter(({ effect, target, end }) => holds(target, element) && (end !== Infinity || movesBox(effect)));
+const fillsView = (hit, element) => [coverOf(hit, element), hit].map((part) => partInView(rectOf(part))).some(({ left, right, top, bottom }) => (right - left) * (bottom - top) > innerWidth * innerHeight * 0.5);
 
 const PLACING = ["transform", "translate", "left", "top", "right", "bottom", "marginLeft", "marginTop", "width", "height"];
-/** @param {KeyframeEffect} effect */
-const movesBox = (effect) => effect.getKeyframes().some((keyframe) => PLACING.some((property) => property in keyframe));
+/** The animations and transitions that move the element or something around it. @param {Element} element */
+function movedBy(element) {
+  const movesBox = (/** @type {KeyframeEffect} */ effect) => effect.getKeyframes().some((keyframe) => PLACING.some((property) => property in keyframe));
+  return running(animations()).filter(({ effect, target, end }) => holds(target, element) && (end !== Infinity || movesBox(effect)));
+}
 
 const PATIENCE = 1000;
 /** So long what shows once it is scrolled to may take to do so, milliseconds: an animation may have a delay. */
@@ -164,10 +150,7 @@ const SCRIPTED_STEP = 50;
 const LATEST_FRAME = 500;
 const WITHOUT_HIT = new Set(["upload", "read", "fill", "select"]);
 
-/**
- * Make an element ready for an action, or say why it is not.
- * @param {number} id @param {string} purpose @param {boolean} force skip the checks that a person could not pass @returns {Promise<object>}
- */
+/** Make an element ready for an action, or say why it is not. @param {number} id @param {string} purpose @param {boolean} force skip the checks that a person could not pass @returns {Promise<object>} */
 async function ready(id, purpose, force) {
   const start = now();
   let scrolled = false;
@@ -214,7 +197,7 @@ function tickOf(item) {
 async function tryReady(id, purpose, force, faint) {
   const asked = now();
   const element = byId(id);
-  if (!element) return { problem: "stale", lasting: true };
+  if (!element) return STALE;
   const control = controlOf(element);
   const tag = localName(control);
   const kind = valueKind(control);
@@ -238,14 +221,11 @@ async function tryReady(id, purpose, force, faint) {
     return { ...facts, target: keep(file), multiple: file.multiple, x: 0, y: 0, width: 0, height: 0 };
   }
   if (purpose === "read" || force) {
-    const box = boxOf(element);
-    if (force && purpose !== "read") {
-      if (!boxesInView(element).length) bringIntoView(element);
-      const point = pointOn(element, true);
-      if (!point) return { problem: "no-size", ...facts };
-      return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height };
-    }
-    return { ...facts, x: box.left + box.width / 2, y: box.top + box.height / 2, width: box.width, height: box.height };
+    const { left, top, width, height } = boxOf(element);
+    if (purpose === "read") return { ...facts, x: left + width / 2, y: top + height / 2, width, height };
+    if (!boxesInView(element).length) bringIntoView(element);
+    const point = pointOn(element, true);
+    return point ? { ...facts, x: point.x, y: point.y, width, height } : { problem: "no-size", ...facts };
   }
   if (tag === "option" && purpose === "click" && !isInOpenList(element)) return { problem: "option", lasting: true, ...facts };
   if (purpose === "fill" && !FILLED.has(kind)) return { problem: "not-editable", lasting: true, ...facts };
@@ -269,7 +249,6 @@ async function tryReady(id, purpose, force, faint) {
     const how = hiddenBy(element, false);
     if (how) return { problem: "hidden", how, scrolled, ...facts };
   }
-  /** @type {Element} */
   let target = surface || taker || element;
   let box = boxOf(target);
   if ((box.width < 2 || box.height < 2) && !pointsOnLine(element).length) {
@@ -291,11 +270,9 @@ async function tryReady(id, purpose, force, faint) {
     let drawn = false;
     do drawn = (await frame()) || drawn;
     while ((scripted && now() - begun < SCRIPTED_STEP) || (!drawn && now() - begun < LATEST_FRAME));
-    const after = boxOf(target);
-    if (before.left !== after.left || before.top !== after.top || before.width !== after.width || before.height !== after.height) {
-      return { problem: "moving", ...facts };
-    }
-    box = after;
+    box = boxOf(target);
+    const isMoved = (/** @type {"left" | "top" | "width" | "height"} */ side) => before[side] !== box[side];
+    if (isMoved("left") || isMoved("top") || isMoved("width") || isMoved("height")) return { problem: "moving", ...facts };
   }
   const free = WITHOUT_HIT.has(purpose);
   let point = pointOn(target, free);
@@ -308,12 +285,10 @@ async function tryReady(id, purpose, force, faint) {
     point = pointOn(target, free);
     if (point && point.hit) scrollTo({ left: x, top: y, behavior: "instant" });
   }
-  if (!point && target === element) {
-    const label = labelsOf(control).find(isSeen);
-    if (label) {
-      bringIntoView(label);
-      point = pointOn(label, free);
-    }
+  const label = !point && target === element && labelsOf(control).find(isSeen);
+  if (label) {
+    bringIntoView(label);
+    point = pointOn(label, free);
   }
   if (point && broughtAt >= asked && purpose !== "read") {
     const text = textContent(target);
@@ -321,7 +296,7 @@ async function tryReady(id, purpose, force, faint) {
     if (!isConnected(element)) {
       // A list may draw its rows anew when it is scrolled: the one of the same text in the same place stands for it.
       const anew = Array.from(outward(at(point.x, point.y))).find((one) => localName(one) === localName(element) && textContent(one) === text);
-      if (!anew || isBlank(text) || Marked.id(anew, id) !== id) return { problem: "stale", lasting: true };
+      if (!anew || isBlank(text) || Marked.id(anew, id) !== id) return STALE;
       refer(id, anew);
       return { problem: "moving", ...facts };
     }
@@ -331,14 +306,7 @@ async function tryReady(id, purpose, force, faint) {
   box = boxOf(target);
   if (!point) return { problem: "off-screen", ...facts };
   if (point.hit && !isOwnPart(point.hit, thumb || taker || element)) {
-    let labelled = null;
-    for (const label of target === element ? labelsOf(control).filter(isSeen) : []) {
-      const one = pointOn(label, false);
-      if (one && !one.hit) {
-        labelled = one;
-        break;
-      }
-    }
+    const labelled = (target === element ? labelsOf(control).filter(isSeen) : []).map((label) => pointOn(label, false)).find((one) => one && !one.hit);
     // No mouse reaches a box that is clipped to nothing, keys do.
     if (!labelled && kind === "check" && !fillsView(point.hit, element) && isClippedAway(element)) return { ...facts, x: point.x, y: point.y, width: box.width, height: box.height, reached: false };
     if (!labelled) {
@@ -362,10 +330,7 @@ async function tryReady(id, purpose, force, faint) {
 /** Whether nothing of an element is drawn, by its own style or that of what is close around it. @param {Element} element */
 const isClippedAway = (element) => Array.from(outward(element, 4)).some(isTrap);
 
-/**
- * What hides an element; "" where nothing does. A form control of no opacity may lie over what is drawn in its stead.
- * @param {Element} element @param {boolean} clipping whether it may also be cut off to nothing by what it stands in
- */
+/** What hides an element; "" where nothing does, or a control of no opacity is used all the same. @param {Element} element @param {boolean} clipping whether it may also be cut off to nothing */
 function hiddenBy(element, clipping) {
   const tag = localName(element);
   const used = isReplaceable(element, tag) || isFieldOnTop(element, tag);
@@ -386,29 +351,21 @@ function hiddenBy(element, clipping) {
 function frameHiddenBy(element) {
   const box = rectOf(element);
   if (box.width < SMALLEST_FRAME || box.height < SMALLEST_FRAME) return hiddenBy(element, true) || "without size";
-  if (box.bottom + scrollY <= 0 && !scrolledAway(element)) return "off the page";
   const leftward = styleOf(/** @type {Element} */ (rootElement())).direction === "rtl";
-  if (box.right + scrollX <= 0 && !leftward && !scrolledAway(element)) return "off the page";
-  return hiddenBy(element, true);
+  const isOff = box.bottom + scrollY <= 0 || (box.right + scrollX <= 0 && !leftward);
+  return isOff && !scrolledAway(element) ? "off the page" : hiddenBy(element, true);
 }
 
-/** Where a point of a frame's page lies in this page, whether the frame is shown, and whether anything covers the point. @param {number} id @param {number} x @param {number} y @param {string} purpose */
-async function framePoint(id, x, y, purpose) {
-  const element = byId(id);
-  if (!element) return { problem: "stale", lasting: true };
+/** Where a point of a frame's page lies in this page, whether the frame is shown, and whether anything covers the point. @param {Element} element @param {number} x @param {number} y @param {string} purpose */
+async function framePoint(element, x, y, purpose) {
   const how = frameHiddenBy(element);
   if (how) return { problem: "hidden", how: `its frame is ${how}` };
   const place = () => {
     const box = rectOf(element);
-    const owner = /** @type {HTMLElement} */ (element);
-    const style = styleOf(element);
-    const scaleX = owner.offsetWidth ? box.width / owner.offsetWidth : 1;
-    const scaleY = owner.offsetHeight ? box.height / owner.offsetHeight : 1;
-    return {
-      x: box.left + (owner.clientLeft + parseFloat(style.paddingLeft) + x) * scaleX,
-      y: box.top + (owner.clientTop + parseFloat(style.paddingTop) + y) * scaleY,
-      scale: scaleX,
-    };
+    const { offsetWidth, offsetHeight, clientLeft, clientTop } = /** @type {HTMLElement} */ (element);
+    const { paddingLeft, paddingTop } = styleOf(element);
+    const [scale, down] = [offsetWidth ? box.width / offsetWidth : 1, offsetHeight ? box.height / offsetHeight : 1];
+    return { x: box.left + (clientLeft + parseFloat(paddingLeft) + x) * scale, y: box.top + (clientTop + parseFloat(paddingTop) + y) * down, scale };
   };
   let point = place();
   const inView = () => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;
@@ -424,9 +381,7 @@ async function framePoint(id, x, y, purpose) {
     }
     if (!WITHOUT_HIT.has(purpose)) {
       const hit = at(point.x, point.y);
-      if (hit && hit !== element && !holds(hit, element)) {
-        return { ...coveredBy(inTheWay(hit, element) || hit), doc: documentKey };
-      }
+      if (hit && !holds(hit, element)) return { ...coveredBy(inTheWay(hit, element) || hit), doc: documentKey };
     }
   }
   return point;

@@ -7,10 +7,8 @@
 
 /** Where reports go: nothing of the page's can call it. @type {((report: string) => void) | null} */
 let reportTo = null;
-/** What the next click is to choose, instead of doing what it does. */
-let choosing = false;
-/** Whether the click that has chosen is still under way. */
-let chosen = false;
+/** Whether the next click is to choose what it is on instead of doing what it does, and whether that click is under way. */
+let [choosing, chosen] = [false, false];
 /** A button of the mouse that is down. @type {{ control: Element, x: number, y: number, drags: boolean } | null} */
 let pressing = null;
 /** The click before, which makes this one a double click where it is close. */
@@ -54,14 +52,13 @@ const report = (kind, facts = {}) => reportTo?.(encode({ kind, doc: documentKey,
 
 /** What an element can be found again by now, counted among all that can be seen. @param {Element} element */
 function identified(element) {
-  const known = identityOf(element);
+  const known = record(element);
   const lines = read(null);
   const twins = withParts(lines).filter((line) => line.node !== element && line.role === known.role && plainName(line.name) === known.name).length;
   release(lines);
   let closed = false;
   for (let root = rootOf(element); root instanceof ShadowRoot; root = rootOf(root.host)) closed ||= root.mode === "closed";
-  const box = boxOf(element);
-  return { ...known, id: keep(element), twins, url: location.href, box: [box.left, box.top, box.width, box.height], secret: isSecret(element), closed };
+  return { ...known, id: keep(element), twins, secret: isSecret(element), closed };
 }
 
 /** The element of an event, in closed shadow trees too; and the control that it belongs to. @param {MouseEvent} event */
@@ -81,9 +78,11 @@ function pointIn(element, { clientX, clientY }) {
 /** @param {MouseEvent | KeyboardEvent} event */
 const held = (event) => MODIFIERS.filter((name) => event.getModifierState(name));
 /** @param {Element} element */
-const isCheck = (element) => localName(element) === "input" && valueKind(element) === "check";
+const isCheck = (element) => valueKind(element) === "check";
 /** Whether what an element holds is reported once it has changed. @param {Element} element */
 const isChosenFrom = (element) => localName(element) === "select";
+/** @param {Element} element */
+const isSliderField = (element) => localName(element) === "input" && inputType(element) === "range";
 
 /** What a field holds. @param {Element} field */
 const contentIn = (field) => valueOf(field).value.replace(valueKind(field) === "rich" ? /\n$/ : /^$/, "").slice(0, LONGEST_FILLED);
@@ -123,12 +122,6 @@ const hoverWatch = new MutationObserver((records) => {
   }
 });
 
-/** Whether a style shows an element because the mouse is over something else. @param {Element} element */
-function isShownFromElsewhere(element) {
-  const { shown } = addedTo(rootOf(element));
-  return shown.length > 0 && matches(element, `:is(${shown.join(",")})`);
-}
-
 /** What the mouse was moved over so that an element is there to be pressed, the first one first. @param {Element} control */
 function hoveredFor(control) {
   /** @type {Element[]} */
@@ -137,11 +130,13 @@ function hoveredFor(control) {
   addedIn = new WeakMap();
   for (const outer of outward(control)) {
     const by = revealedBy.get(outer);
-    if (isShownFromElsewhere(outer)) {
-      const around = outer.previousElementSibling || flatParent(outer);
-      if (isElement(around)) found.unshift(controlAround(around) || around);
-    } else if (by && isConnected(by) && !holds(by, control) && (isLaidOver || /absolute|fixed/.test(styleOf(outer).position))) found.unshift(by);
+    // What a style shows because the mouse is over something else.
+    const { shown } = addedTo(rootOf(outer));
+    const around = outer.previousElementSibling || flatParent(outer);
     isLaidOver ||= /absolute|fixed/.test(styleOf(outer).position);
+    if (shown.length > 0 && matches(outer, `:is(${shown.join(",")})`)) {
+      if (isElement(around)) found.unshift(controlAround(around) || around);
+    } else if (by && isConnected(by) && !holds(by, control) && isLaidOver) found.unshift(by);
   }
   return new Set(found);
 }
@@ -179,9 +174,6 @@ function onPointerDown(event) {
   } else report("down", { element: identified(pressing.control), button: BUTTON_NAMES[event.button] ?? "left", modifiers: held(event), point: pointIn(pressing.control, event), exact });
 }
 
-/** @param {Element} element */
-const isSliderField = (element) => localName(element) === "input" && inputType(element) === "range";
-
 /** Whether this is the second click in a row at a place. @param {PointerEvent} event */
 function isSecondClick({ clientX: x, clientY: y, timeStamp }) {
   const isNear = Math.hypot(x - clicked.x, y - clicked.y) < LEAST_DRAG && timeStamp - clicked.at < DOUBLE_CLICK;
@@ -201,26 +193,21 @@ function onPointerUp(event) {
     return;
   }
   const count = isSecondClick(event) ? 2 : 1;
-  if (checking !== control) report("clicked", { count });
-  else {
-    // Unless the page forbids it, the box has changed by then.
-    pause(0).then(() => checking === control && ((checking = null), report("clicked", { count })));
-  }
+  if (checking !== control) return report("clicked", { count });
+  // Unless the page forbids it, the box has changed by then.
+  pause(0).then(() => checking === control && ((checking = null), report("clicked", { count })));
 }
 
 /** @param {Event} event */
 function onDrag(event) {
-  if (event.type === "dragstart") {
-    if (pressing) pressing.drags = true;
-  } else if (event.type === "drop" && event instanceof DragEvent) {
+  if (event.type === "dragstart" && pressing) pressing.drags = true;
+  if (event.type === "dragstart" || (event.type === "pointercancel" && pressing?.drags)) return;
+  if (event.type === "drop" && event instanceof DragEvent) {
     const { control } = struck(event);
     if (event.dataTransfer?.files.length) report("noted", { note: "files were dropped from outside of the browser" });
     else report("dropped", { element: identified(control), same: false, point: pointIn(control, event) });
-    pressing = null;
-  } else if (event.type === "dragend" || !pressing?.drags) {
-    if (pressing) report("cancelled");
-    pressing = null;
-  }
+  } else if (pressing) report("cancelled");
+  pressing = null;
 }
 
 /** @param {KeyboardEvent} event */
@@ -239,15 +226,9 @@ function onKeyDown(event) {
   const name = nameOfKey(event);
   if (!field || UNREPORTED.has(name) || MODIFIERS.includes(event.key)) return;
   reportBreak();
-  if (event.isComposing || event.key === "Process") {
-    workField(field);
-    return;
-  }
+  if (event.isComposing || event.key === "Process") return workField(field);
   const kind = valueKind(field);
-  if (isCheck(field) && (name === "Space" || name.startsWith("Arrow"))) {
-    checking = field;
-    return;
-  }
+  if (isCheck(field) && (name === "Space" || name.startsWith("Arrow"))) return void (checking = field);
   if (isChosenFrom(field) && name !== "Tab") return;
   const isLetter = event.key.length === 1 && !/Control|Alt|Meta/.test(name);
   const isText = kind === "text" || kind === "picker" || kind === "rich" || isSliderField(field) || isSecret(field);
@@ -255,10 +236,7 @@ function onKeyDown(event) {
   if (isText) {
     const stays = isMultiline ? name !== "Escape" && !/Control|Alt|Meta|^Shift\+Enter|^(?:Enter|Tab)$/.test(name) : !IN_LINE.has(name) && !/Control|Alt|Meta/.test(name);
     const isMoved = kind === "picker" || isSliderField(field) ? !/^(?:Enter|Tab|Escape)$/.test(name) : inputType(field) === "number" && /^Arrow(?:Up|Down)$/.test(name);
-    if (isLetter || EDITING.has(name) || stays || isMoved) {
-      workField(field);
-      return;
-    }
+    if (isLetter || EDITING.has(name) || stays || isMoved) return workField(field);
   } else if (EDITING.has(name) && kind !== "keys") return;
   reportFilled();
   filling = null;
@@ -282,30 +260,28 @@ function reportBreak() {
 /** @param {Event} event */
 function onInput(event) {
   const target = event.composedPath()[0];
-  const field = target instanceof Element ? deepestField(target) : null;
-  if (!field) return;
+  if (!(target instanceof Element)) return;
+  const active = deepActive();
+  // An event may come from within a field, such as from a line of an editor.
+  const field = valueKind(target) === "rich" && active && holds(active, target) ? active : target;
   const kind = valueKind(field);
+  const isChange = event.type === "change";
+  const input = /** @type {HTMLInputElement} */ (field);
   if (kind === "check") {
     const isMeant = checking === field || (checking && inputType(field) === "radio" && attribute(checking, "name") === attribute(field, "name"));
-    if (event.type !== "change" || !isMeant) return;
+    if (!isChange || !isMeant) return;
     checking = null;
-    report("checked", { element: identified(field), checked: /** @type {HTMLInputElement} */ (field).checked });
+    report("checked", { element: identified(field), checked: input.checked });
   } else if (kind === "file") {
-    if (event.type === "change") report("files", { element: identified(field), names: Array.from(/** @type {HTMLInputElement} */ (field).files ?? [], (file) => file.name) });
+    if (isChange) report("files", { element: identified(field), names: Array.from(input.files ?? [], (file) => file.name) });
   } else if (field instanceof HTMLSelectElement) {
-    if (event.type === "change") report("selected", { element: identified(field), options: Array.from(field.selectedOptions, (option) => tidy(option.label || option.text)), secret: isSecret(field) });
+    const options = Array.from(field.selectedOptions, (option) => tidy(option.label || option.text));
+    if (isChange) report("selected", { element: identified(field), options, secret: isSecret(field) });
   } else if (event.type === "input" && (keysHeld?.element === field || (worked.field === field && now() - worked.at < WORKED_FOR))) {
     if (breaking?.field === field) return reportBreak();
     workField(field, true);
     reportFilled();
   }
-}
-
-/** The field of an event that comes from within it, such as from a line of an editor. @param {Element} target */
-function deepestField(target) {
-  if (valueKind(target) !== "rich") return target;
-  const active = deepActive();
-  return active && holds(active, target) ? active : target;
 }
 
 /** What a person enters by no key. */
@@ -330,16 +306,16 @@ const RECORDED = {
   focusout: reportFilled, pagehide: reportFilled,
 };
 
+const SWALLOWED = "pointerdown mousedown pointerup mouseup click auxclick dblclick contextmenu";
+
 /** Report what a person does by this function of the world from now on, or nothing more. @param {string | null} binding */
 function recordPerson(binding) {
   const isNew = !reportTo;
   reportTo = binding ? /** @type {any} */ (globalThis)[binding] : null;
   if (!reportTo) hoverWatch.disconnect();
   else if (isNew) {
-    for (const [type, take] of hasRecorded ? [] : Object.entries(RECORDED)) {
-      _addEventListener.call(window, type, (event) => void (reportTo && event.isTrusted && !(chosen && type !== "pointerdown") && take(event)), true);
-    }
-    for (const type of hasRecorded ? [] : ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"]) _addEventListener.call(window, type, swallow, true);
+    const listeners = Object.entries(RECORDED).map(([type, take]) => /** @type {[string, (event: Event) => void]} */ ([type, (event) => void (reportTo && event.isTrusted && !(chosen && type !== "pointerdown") && take(event))]));
+    for (const [type, listener] of hasRecorded ? [] : [...listeners, ...each(SWALLOWED, swallow)]) _addEventListener.call(window, type, listener, true);
     hasRecorded = true;
     hoverWatch.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["class", "style", "hidden", "open", "aria-hidden", "data-state"] });
     report("began");

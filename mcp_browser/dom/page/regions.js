@@ -10,16 +10,13 @@ function enterRegion(element, tag, role, frame) {
     return hasHandler(element) && walk.inside === null ? enterClickable(element, frame, "") : enterPlain(element, tag, frame);
   }
   let name = nameOf(element, tag, role);
-  if (!name && (role === "dialog" || role === "alertdialog")) {
-    const title = query(element, "h1,h2,h3,h4,[role=heading],[class*=title]");
-    name = title ? tidy(textContent(title)) : "";
-  }
+  const isDialog = role === "dialog" || role === "alertdialog";
+  const titled = !name && isDialog && query(element, "h1,h2,h3,h4,[role=heading],[class*=title]");
+  if (titled) name = tidy(textContent(titled));
   // A list that a control holds is one of its own.
   const within = walk.inside !== null && (role !== "listbox" || walk.inside === ALL);
   if ((needsName && !name) || within) return enterPlain(element, tag, frame);
-  if (role === "form" && name && tag === "form" && attribute(element, "aria-label") === null && attribute(element, "aria-labelledby") === null) {
-    return enterPlain(element, tag, frame);
-  }
+  if (role === "form" && name && tag === "form" && !matches(element, "[aria-label],[aria-labelledby]")) return enterPlain(element, tag, frame);
   flush();
   const far = farOf(element, true);
   const id = keep(element);
@@ -29,21 +26,16 @@ function enterRegion(element, tag, role, frame) {
   frame.start = walk.lines.length;
   walk.lines.push(own);
   walk.depth++;
-  const outerRow = walk.row;
-  walk.row = null;
+  const outer = setWalk({ row: null });
   return whenRead(frame, () => {
     walk.depth--;
-    walk.row = outerRow;
+    outer();
     const at = walk.lines.lastIndexOf(own);
-    const shown = far === far && (role === "dialog" || role === "alertdialog");
-    if (walk.lines.length === at + 1 && !shown) walk.lines.length = at;
+    if (walk.lines.length === at + 1 && !(far === far && isDialog)) walk.lines.length = at;
     else if (name) {
       const title = walk.lines.slice(at + 1, at + 4).find(({ kind, name }) => (kind === "heading" || kind === "text") && name === own.name);
       if (title) walk.lines.splice(walk.lines.indexOf(title, at), 1);
-      if (isWithinTwin(own, at)) {
-        walk.lines.splice(at, 1);
-        for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth--;
-      }
+      if (isWithinTwin(own, at)) takeOut(at);
     }
   });
 }
@@ -83,15 +75,8 @@ function isDecoration(element) {
 
 /** @param {Open} frame */
 function hush(frame) {
-  const outer = walk.inside;
-  const outerRow = walk.row;
   frame.muted = true;
-  walk.inside = ALL;
-  walk.row = null;
-  return whenRead(frame, () => {
-    walk.inside = outer;
-    walk.row = outerRow;
-  });
+  return whenRead(frame, setWalk({ inside: ALL, row: null }));
 }
 
 /** @param {Element} element @param {string} tag @param {Open} frame */

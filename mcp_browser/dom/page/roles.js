@@ -9,7 +9,6 @@ const INLINE = set(
 const LEAVES = set("img input select textarea canvas video audio embed iframe frame hr br progress meter area");
 /** Tags that HTML lets have a shadow tree; custom elements may too. */
 const HOSTS = set("article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span");
-/** What a tag means, as bits. */
 const [SKIPPED_TAG, INLINE_TAG, LEAF_TAG, HOST_TAG] = [1, 2, 4, 8];
 /** Roles that a tag gives whatever its attributes are. */
 const TAG_ROLES = new Map(Object.entries({
@@ -20,12 +19,7 @@ const TAG_ROLES = new Map(Object.entries({
 /** Tags whose role depends on more than themselves. */
 const ASKED_TAGS = set("a area input select summary img header footer video audio");
 
-/**
- * @typedef {object} Tag what is known of a tag once and for all
- * @property {string} tag
- * @property {number} bits
- * @property {string | null} role the role that HTML gives it, null where that depends on more than the tag
- */
+/** What is known of a tag once and for all; its role is null where that depends on more than the tag. @typedef {{tag: string, bits: number, role: string | null}} Tag */
 /** @type {Map<string, Tag>} */
 const tags = new Map();
 const MOST_TAGS = 2000;
@@ -37,13 +31,9 @@ function tagOf(element) {
   if (known) return known;
   // Names of properties are kept once by the engine, so that comparing them is comparing pointers.
   const tag = /** @type {string} */ (Object.keys({ [name]: 0 })[0]);
-  const bits =
-    (SKIPPED.has(tag) ? SKIPPED_TAG : 0) |
-    (INLINE.has(tag) ? INLINE_TAG : 0) |
-    (LEAVES.has(tag) ? LEAF_TAG : 0) |
-    (HOSTS.has(tag) || tag.includes("-") ? HOST_TAG : 0);
-  const role = ASKED_TAGS.has(tag) ? null : TAG_ROLES.get(tag) || "";
-  const found = { tag, bits, role };
+  const flow = (SKIPPED.has(tag) ? SKIPPED_TAG : 0) | (INLINE.has(tag) ? INLINE_TAG : 0);
+  const bits = flow | (LEAVES.has(tag) ? LEAF_TAG : 0) | (HOSTS.has(tag) || tag.includes("-") ? HOST_TAG : 0);
+  const found = { tag, bits, role: ASKED_TAGS.has(tag) ? null : TAG_ROLES.get(tag) || "" };
   if (tags.size < MOST_TAGS) tags.set(tag, found);
   return found;
 }
@@ -58,6 +48,7 @@ const ROLE_KINDS = new Map([
   ...each("progressbar meter", "meter"),
   ...each("none presentation generic separator", "none"),
 ]);
+const NO_ROLE = /^(?:none|presentation|generic)$/;
 /** Regions worth a line of their own, and whether only with a name. */
 const REGIONS = new Map([
   ...each("dialog alertdialog navigation search complementary contentinfo banner menu menubar listbox tree toolbar radiogroup alert status log tooltip tablist", false),
@@ -66,20 +57,15 @@ const REGIONS = new Map([
 const NAMED_BY_CONTENT = set(
   "button link checkbox radio switch menuitem menuitemcheckbox menuitemradio option tab treeitem heading row cell gridcell columnheader rowheader tooltip clickable disclosure",
 );
-const INPUT_ROLES = new Map([
+const INPUT_ROLES = new Map(/** @type {[string, string][]} */ ([
   ...each("button submit reset image file", "button"),
-  ["checkbox", "checkbox"],
-  ["radio", "radio"],
-  ["range", "slider"],
-  ["number", "spinbutton"],
-  ["search", "searchbox"],
-  ...["color", "date", "time", "datetime-local", "month", "week"].map((type) => /** @type {[string, string]} */ ([type, type])),
-]);
+  ...[["range", "slider"], ["number", "spinbutton"], ["search", "searchbox"]],
+  ...["checkbox", "radio", "color", "date", "time", "datetime-local", "month", "week"].map((type) => [type, type]),
+]));
 /** What a person types into. */
 const TYPED = set("input textarea");
 const TEXT_TYPES = set("text search email url tel password number");
 const PICKER_TYPES = set("date time datetime-local month week color range");
-/** Elements to which every browser gives a cursor of their own. */
 const OWN_CURSOR = set("label button input select textarea option");
 const HAND = set("pointer grab grabbing move cell copy alias zoom-in zoom-out col-resize row-resize ew-resize ns-resize nwse-resize nesw-resize n-resize e-resize s-resize w-resize se-resize sw-resize ne-resize nw-resize all-scroll");
 const SECRET_FIELDS = /(?:^|[^a-z])(?:cvv|cvc|csc|otp|totp|passw(?:or)?d|passcode|pin-?code|one-?time-?code|card-?(?:number|num|no))(?:$|[^a-z])/i;
@@ -149,15 +135,17 @@ function nativeRole(element, tag) {
   }
 }
 
+/** @param {Element} element */
+const roleOf = (element) => explicitRole(element) || nativeRole(element, localName(element));
+
 /** @param {Element | null} element */
 const isFrame = (element) => element !== null && /^i?frame$/.test(localName(element));
 
 /** @param {Element} element @param {string} tag */
 function isEditor(element, tag) {
   const editable = attribute(element, "contenteditable");
-  if (editable !== null && editable.toLowerCase() !== "false" && editable.toLowerCase() !== "inherit") return true;
-  if (element instanceof HTMLElement && _editContext.call(element)) return true;
-  return tag === "body" && inDesign();
+  if (editable !== null && !/^(?:false|inherit)$/i.test(editable)) return true;
+  return (element instanceof HTMLElement && _editContext.call(element)) || (tag === "body" && inDesign());
 }
 
 /** Whether it listens to clicks itself. @param {Element} element */
@@ -170,7 +158,6 @@ const takesDrops = (element) => (heardListeners && dropping.has(element)) || ((t
 function hasHandler(element) {
   if (heardListeners && (listening.has(element) || dropping.has(element))) return true;
   if (!(traits(element) & SPECIAL)) return false;
-  if (attribute(element, "onclick") !== null || attribute(element, "onmousedown") !== null) return true;
-  if (attribute(element, "draggable") === "true" || attribute(element, "ondrop") !== null) return true;
+  if (["onclick", "onmousedown", "ondrop"].some((name) => attribute(element, name) !== null) || attribute(element, "draggable") === "true") return true;
   return Number(attribute(element, "tabindex") ?? -1) >= 0;
 }

@@ -3,28 +3,21 @@
 /** @param {Element} element @param {boolean} across */
 function canScroll(element, across) {
   if (roomOf(element, across) < 2) return false;
-  if (element === scroller()) return true;
-  const style = styleOf(element);
-  const overflow = across ? style.overflowX : style.overflowY;
-  return overflow === "auto" || overflow === "scroll" || overflow === "overlay";
+  const { overflowX, overflowY } = styleOf(element);
+  return element === scroller() || /^(?:auto|scroll|overlay)$/.test(across ? overflowX : overflowY);
 }
 
-/**
- * Scroll by fractions of what is seen, in the nearest thing around an element that can scroll, or in the page.
- * @param {number | null} id @param {number} dx @param {number} dy
- */
+/** Scroll the nearest thing around an element that can scroll, or the page, by fractions of what is seen. @param {number | null} id @param {number} dx @param {number} dy */
 function scrollBox(id, dx, dy) {
   const across = Math.abs(dx) > Math.abs(dy);
   let node = id === null ? null : byId(id);
-  if (id !== null && !node) return { problem: "stale", lasting: true };
+  if (id !== null && !node) return STALE;
   const page = scroller();
-  /** @type {Element | null} */
-  let found = null;
   if (!node && page && !canScroll(page, across)) node = at(innerWidth / 2, innerHeight / 2);
   // What is named is often put around what scrolls.
   const inner = id !== null && node && !canScroll(node, across) ? largestScroller(across, node) : null;
-  if (node && inner && areaOf(inner) >= areaOf(node) / 2) found = inner;
-  else found = Array.from(outward(node)).find((outer) => canScroll(outer, across)) || null;
+  const isWrapped = node && inner && areaOf(inner) >= areaOf(node) / 2;
+  let found = isWrapped ? inner : Array.from(outward(node)).find((outer) => canScroll(outer, across)) || null;
   if (id === null && page && roomOf(page, across) < LEAST_ROOM * (across ? innerWidth : innerHeight)) {
     // Some pages scroll by a little themselves, beside the part of them that holds their content.
     const main = largestScroller(across, document);
@@ -33,21 +26,15 @@ function scrollBox(id, dx, dy) {
   }
   const target = found || page;
   if (!target) return { problem: "no-page", lasting: true };
-  const height = target === page ? innerHeight : _clientHeight.call(target);
-  const width = target === page ? innerWidth : _clientWidth.call(target);
-  const position = () => [Math.round(_scrollLeft.call(target)), Math.round(_scrollTop.call(target))];
+  const [width, height] = target === page ? [innerWidth, innerHeight] : [_clientWidth.call(target), _clientHeight.call(target)];
+  const position = () => /** @type {[number, number]} */ ([Math.round(_scrollLeft.call(target)), Math.round(_scrollTop.call(target))]);
   const before = position();
   beginInput();
   _scrollBy.call(target, { left: dx * width, top: dy * height, behavior: "instant" });
   const after = position();
-  return {
-    moved: [/** @type {number} */ (after[0]) - /** @type {number} */ (before[0]), /** @type {number} */ (after[1]) - /** @type {number} */ (before[1])],
-    position: after,
-    size: [_scrollWidth.call(target), _scrollHeight.call(target)],
-    seen: [width, height],
-    doc: documentKey,
-    within: target === page ? null : wire(describe(target), false),
-  };
+  const moved = [after[0] - before[0], after[1] - before[1]];
+  const within = target === page ? null : wire(describe(target), false);
+  return { moved, position: after, size: [_scrollWidth.call(target), _scrollHeight.call(target)], seen: [width, height], doc: documentKey, within };
 }
 
 /** A page that can be scrolled by less of what is seen may have a part that is scrolled instead of it. */
@@ -81,18 +68,16 @@ function largestScroller(across, within) {
 function bringIntoView(element) {
   const shown = bodyOf(element);
   const { left, top } = rectOf(shown);
-  const shells = Array.from(outward(flatParent(shown))).filter(isShell);
-  const places = shells.map((shell) => [_scrollLeft.call(shell), _scrollTop.call(shell)]);
+  const shells = Array.from(outward(flatParent(shown))).filter(isShell).map((shell) => ({ shell, x: _scrollLeft.call(shell), y: _scrollTop.call(shell) }));
   _scrollIntoView.call(shown, { block: "center", inline: "center", behavior: "instant" });
-  shells.forEach((shell, i) => {
-    const [x = 0, y = 0] = /** @type {number[]} */ (places[i]);
-    const now = [_scrollLeft.call(shell), _scrollTop.call(shell)];
-    if (now[0] === x && now[1] === y) return;
+  for (const { shell, x, y } of shells) {
+    const [left, top] = [_scrollLeft.call(shell), _scrollTop.call(shell)];
+    if (left === x && top === y) continue;
     scrollShell(shell, x, y);
-    if (!isMiddleIn(shown, shell)) scrollShell(shell, /** @type {number} */ (now[0]), /** @type {number} */ (now[1]));
-  });
-  const { left: x, top: y } = rectOf(shown);
-  if (x !== left || y !== top) broughtAt = now();
+    if (!isMiddleIn(shown, shell)) scrollShell(shell, left, top);
+  }
+  const after = rectOf(shown);
+  if (after.left !== left || after.top !== top) broughtAt = now();
 }
 
 /** Whether scripts can scroll an element, and a person cannot: the shell of an application. @param {Element} element */

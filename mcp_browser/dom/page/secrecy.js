@@ -9,11 +9,7 @@ const SHORTEST_PART = 3;
 /** A text as it is compared: spaces and the case of letters do not count. @param {string} text */
 const squeezed = (text) => text.replace(/\s+/g, "").toLowerCase();
 
-/**
- * @typedef {{text: string, start: number, node: Text | null, element: Element}} Piece
- *   a text node, or a field with the text that it shows; `start` is its place in all the text of its tree
- */
-
+/** A text node, or a field with the text that it shows; `start` is its place in all the text of its tree. @typedef {{text: string, start: number, node: Text | null, element: Element}} Piece */
 /** The text that a field shows; null for what is no field. @param {Element} element @param {string} tag */
 function shownBy(element, tag) {
   if (tag === "textarea" || tag === "input") {
@@ -50,10 +46,8 @@ function placeOf(text, nth) {
 }
 
 /**
- * The boxes of what shows any of these texts, wherever in the page's trees: also where it is spread over several
- * elements or fields, in a pseudo-element that repeats an attribute, and in a field that holds a part of it.
- * With `fields`, also of what secret fields hold, wherever it can be read.
- * @param {string[]} values @param {boolean} fields
+ * The boxes of what shows any of these texts, wherever in the page's trees: spread over several elements or fields, in part in a field,
+ * in a pseudo-element that repeats an attribute. With `fields`, also of what secret fields hold. @param {string[]} values @param {boolean} fields
  */
 function covers(values, fields) {
   ask("nodes");
@@ -82,7 +76,6 @@ function covers(values, fields) {
       pieces.push({ text, start: whole.length, node, element });
       whole += squeezed(text);
     };
-    /** @type {Node | null} */
     let node = firstChild(tree);
     while (node) {
       let inside = true;
@@ -107,13 +100,12 @@ function covers(values, fields) {
         const text = data(/** @type {Text} */ (node));
         if (isElement(owner) && !isBlank(text)) add(text, /** @type {Text} */ (node), owner);
       }
-      const next = inside ? firstChild(node) : null;
-      if (next) node = next;
-      else {
-        /** @type {Node | null} */
-        let from = node;
-        while (from && from !== tree && !nextSibling(from)) from = parentNode(from);
-        node = from && from !== tree ? nextSibling(from) : null;
+      /** @type {Node | null} */
+      let from = node;
+      node = inside ? firstChild(node) : null;
+      while (!node && from && from !== tree) {
+        node = nextSibling(from);
+        from = parentNode(from);
       }
     }
     for (const needle of needles) {
@@ -147,10 +139,7 @@ function covers(values, fields) {
     doc: documentKey,
     hosts: hosts.map(keep),
     boxes,
-    frames: frames.map((frame) => {
-      const box = rectOf(frame);
-      return [keep(frame), box.left, box.top, box.width, box.height, localName(frame).endsWith("frame")];
-    }),
+    frames: frames.map((frame) => [keep(frame), ...sidesOfBox(rectOf(frame)), localName(frame).endsWith("frame")]),
     scroll: [scrollX, scrollY],
     page: [wide, high],
     view: seen && seen.scale !== 1 ? [seen.offsetLeft, seen.offsetTop, seen.width, seen.height] : [0, 0, innerWidth, innerHeight],
@@ -160,17 +149,9 @@ function covers(values, fields) {
 /** Whether an element's own style puts one of its attributes, with such a text in it, on the page. @param {Element} element @param {string[]} needles */
 function repeats(element, needles) {
   if (!hasAttributes(element)) return false;
-  for (const { value } of /** @type {NamedNodeMap} */ (_attributes.call(element))) {
-    if (value.length < SHORTEST_PART) continue;
-    const text = squeezed(value);
-    if (!needles.some((needle) => text.includes(needle))) continue;
-    if (localName(element) === "img") return true;
-    for (const pseudo of ["::before", "::after"]) {
-      const content = squeezed(styleOf(element, pseudo).content);
-      if (needles.some((needle) => content.includes(needle))) return true;
-    }
-  }
-  return false;
+  const holdsOne = (/** @type {string} */ text, held = squeezed(text)) => needles.some((needle) => held.includes(needle));
+  const holding = Array.from(/** @type {NamedNodeMap} */ (_attributes.call(element))).some(({ value }) => value.length >= SHORTEST_PART && holdsOne(value));
+  return holding && (localName(element) === "img" || ["::before", "::after"].some((pseudo) => holdsOne(styleOf(element, pseudo).content)));
 }
 
 const SHORTEST_SENT = 4;

@@ -27,21 +27,16 @@ const SHOWING = /^(?:opacity|visibility|display|transform|translate|scale|height
 /** The next frame that is drawn. @returns {Promise<void>} */
 const frameDrawn = () => new Promise((resolve) => (_hidden.call(document) ? resolve() : requestAnimationFrame(() => resolve())));
 
-/**
- * The next frame, or a moment where none comes: the page is not drawn, or the machine is busy.
- * @returns {Promise<boolean>} whether one came, or none will because the page is hidden
- */
+/** Wait for the next frame, or a moment where none comes; whether one came, or none will because the page is hidden. @returns {Promise<boolean>} */
 function frame() {
   if (isScriptless) return frameDrawn().then(() => true);
   return new Promise((resolve) => {
-    if (_hidden.call(document)) setTimeout(resolve, 16, true);
-    else {
-      const timer = setTimeout(resolve, FRAME_FALLBACK, false);
-      requestAnimationFrame(() => {
-        clearTimeout(timer);
-        setTimeout(resolve, 0, true);
-      });
-    }
+    if (_hidden.call(document)) return void setTimeout(resolve, 16, true);
+    const timer = setTimeout(resolve, FRAME_FALLBACK, false);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      setTimeout(resolve, 0, true);
+    });
   });
 }
 
@@ -53,11 +48,7 @@ async function pause(delay) {
   while (now() < end && !_hidden.call(document));
 }
 
-/**
- * What the page changes: when last; without an action how often since the last pause, and how often it has begun to;
- * and whether it was at it when the last input came.
- * @typedef {{ at: number, beats: number, bursts: number, input: number, moving: boolean }} Movement
- */
+/** When the page last changed something; without an action how often since a pause, and how often it began to; whether it did as an input came. @typedef {{ at: number, beats: number, bursts: number, input: number, moving: boolean }} Movement */
 /** @type {WeakMap<Node, Movement>} */
 const movements = new WeakMap();
 let inputs = 0;
@@ -166,39 +157,24 @@ function showsNothing(lines) {
   return lines.every(({ role, name, node }) => (role === "clickable" && !name) || isAround(node));
 }
 
-/** What says that something is on its way. */
 const AWAITING = "[aria-busy=true], progress:not([value]), [role=progressbar]:not([aria-valuenow]), svg :is(animate, animateTransform)[repeatCount=indefinite]";
 
-/**
- * Whether a person would see that the page waits: its main part is empty, or in view is a sign of it or what moves without an end, as
- * such signs do. Where not, `settle` waits no longer for answers that have not come.
- */
+/** Whether a person would see that the page waits: its main part is empty, or a sign or endless movement is in view. Else `settle` waits no longer for answers. */
 function isAwaiting() {
   const root = rootElement();
   const main = (root && query(root, MAIN)) || body();
   if (!(main instanceof HTMLElement) || !tidy(_innerText.call(main))) return true;
   const moving = (/** @type {Document | ShadowRoot} */ inner) => animationsIn(inner).filter(({ effect }) => effect?.getComputedTiming().endTime === Infinity);
   const signs = allRoots().flatMap((inner) => [...queryAll(inner, AWAITING), ...moving(inner).map(({ effect }) => /** @type {KeyframeEffect} */ (effect).target)]);
-  const isShown = signs.some((sign) => {
-    const shown = sign && (closest(sign, "svg") || sign);
-    if (!shown || !isSeen(shown)) return false;
-    const { bottom, right, top, left } = rectOf(shown);
-    return bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
-  });
+  const isShown = signs.map((sign) => sign && (closest(sign, "svg") || sign)).some((sign) => sign && isSeen(sign) && isInView(rectOf(sign)));
   if (!isShown) ask("waited");
   return isShown;
 }
 
-/** The document and the shadow roots in it that are known. */
+/** The document and the shadow roots in it that are known. @returns {(Document | ShadowRoot)[]} */
 function allRoots() {
-  /** @type {(Document | ShadowRoot)[]} */
-  const roots = [document];
-  for (const ref of rootList) {
-    const root = ref.deref();
-    if (!root) rootList.delete(ref);
-    else if (isConnected(root)) roots.push(root);
-  }
-  return roots;
+  for (const ref of rootList) if (!ref.deref()) rootList.delete(ref);
+  return [document, ...Array.from(rootList, (ref) => ref.deref()).flatMap((root) => (root && isConnected(root) ? [root] : []))];
 }
 
 /** Whether this is a frame that is met for the first time, and which had loaded and got its last answer some time ago. */
@@ -216,10 +192,7 @@ async function isDone(roots) {
   return !restlessness && !framesDue() && !pendingTimers().count && !animating(roots) && !framesComing();
 }
 
-/**
- * Wait until the page has done what the last input started.
- * @param {number} limit milliseconds @param {boolean} [came] whether scripts or answers have come meanwhile, which take a moment to be drawn
- */
+/** Wait until the page has done what the last input started. @param {number} limit milliseconds @param {boolean} [came] whether scripts or answers have come, which take a moment to be drawn */
 async function settle(limit, came = false) {
   const start = now();
   const roots = allRoots();
@@ -275,13 +248,9 @@ async function settle(limit, came = false) {
   }
 }
 
-/** How many frames a button of the mouse is held down for at most. */
 const MOST_PRESSED = 2;
 
-/**
- * Let the frames go by that the page has asked for when a button went down: some listen for its release only from then on.
- * @param {number} x @param {number} y where the mouse is, CSS pixels of the view
- */
+/** Let the frames go by that the page asked for as a button went down: some listen for its release only then. @param {number} x @param {number} y where the mouse is */
 async function pressed(x, y) {
   const hit = at(x, y);
   // What a frame has asked for is not known here.

@@ -3,33 +3,25 @@
 /** Fields that once were masked. @type {WeakSet<Element>} */
 const secrets = new WeakSet();
 
-/** Whether the document has had such a field. */
 let secretMet = false;
 
 /** Whether a field shows signs in the place of what it holds, or once did. @param {Element} element */
 function isMasked(element) {
   if (secrets.has(element)) return true;
   const type = localName(element) === "input" ? inputType(element) : "";
-  if (type !== "password") {
-    if (type && !TEXT_TYPES.has(type)) return false;
-    if (/^(?:none)?$/.test(styleOf(element).getPropertyValue("-webkit-text-security"))) return false;
-  }
+  const mayBe = !type || TEXT_TYPES.has(type);
+  if (!mayBe || (type !== "password" && /^(?:none)?$/.test(styleOf(element).getPropertyValue("-webkit-text-security")))) return false;
   secrets.add(element);
   return (secretMet = true);
 }
 
 /** @param {Element} element */
 function isSecret(element) {
-  if (isMasked(element)) return true;
-  if (SECRET_AUTOCOMPLETE.test(attribute(element, "autocomplete") || "")) return true;
+  if (isMasked(element) || SECRET_AUTOCOMPLETE.test(attribute(element, "autocomplete") || "")) return true;
   return ["name", "id"].some((name) => SECRET_FIELDS.test(attribute(element, name) || ""));
 }
 
-/** The fields that hold something which nobody is to see. */
-function secretFields() {
-  const fields = allRoots().flatMap((root) => [...queryAll(root, "input, textarea, select")].filter(isSecret));
-  return /** @type {HTMLInputElement[]} */ (fields).filter((field) => String(field.value));
-}
+const secretFields = () => /** @type {HTMLInputElement[]} */ (Array.from(allIn(null, "input, textarea, select")).filter(isSecret)).filter((field) => String(field.value));
 
 /** @param {HTMLSelectElement} select */
 const selectedText = (select) => Array.from(select.selectedOptions, (option) => tidy(option.label || option.text)).filter(Boolean).join(", ");
@@ -37,12 +29,10 @@ const selectedText = (select) => Array.from(select.selectedOptions, (option) => 
 const FIRST_OPTIONS = 6;
 
 /** @param {HTMLSelectElement} select */
-function optionsState(select) {
-  const options = select.options;
+function optionsState({ options }) {
   let text = "";
   let shown = 0;
-  for (let i = 0; i < options.length && shown < FIRST_OPTIONS && text.length < 120; i++, shown++) {
-    const option = /** @type {HTMLOptionElement} */ (options[i]);
+  for (let option = options[0]; option && shown < FIRST_OPTIONS && text.length < 120; option = options[++shown]) {
     text += `${shown ? " | " : ""}${cut(tidy(option.label || option.text), 40)}`;
   }
   if (options.length > shown) text += ` | … ${options.length} in all`;
@@ -110,18 +100,10 @@ function statesOf(element, tag, role, name) {
     if (field.value && !surfaceOf(element, tag)) pushText(field.value, element, states);
   } else if (tag === "select") {
     const select = /** @type {HTMLSelectElement} */ (element);
-    const value = selectedText(select);
-    states.push(`value=${quoted(cut(value, LONGEST_VALUE))}`);
-    if (select.multiple) states.push("multiple");
-    states.push(optionsState(select));
-  } else if (tag === "option") {
-    if (/** @type {HTMLOptionElement} */ (element).selected) states.push("selected");
-  } else if (tag === "summary") {
-    const details = parentNode(element);
-    states.push(`expanded=${details instanceof HTMLDetailsElement && details.open}`);
-  } else if (tag === "video" || tag === "audio") {
-    states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
-  }
+    states.push(`value=${quoted(cut(selectedText(select), LONGEST_VALUE))}`, ...(select.multiple ? ["multiple"] : []), optionsState(select));
+  } else if (tag === "option" && /** @type {HTMLOptionElement} */ (element).selected) states.push("selected");
+  else if (tag === "summary") states.push(`expanded=${matches(element, "details[open] > summary")}`);
+  else if (tag === "video" || tag === "audio") states.push(/** @type {HTMLMediaElement} */ (element).paused ? "paused" : "playing");
   if (!(traits(element) & (STATE | SPECIAL)) && !stateful.has(element)) {
     if (isBarred(element)) states.push("disabled");
     if (role === "link") linkState(element, name, states);
@@ -131,9 +113,8 @@ function statesOf(element, tag, role, name) {
   const checked = tag === "input" ? null : attribute(element, "aria-checked") || (saysItself(element, "checked") && "true");
   if (checked === "true") states.push("checked");
   else if (checked === "mixed") states.push("checked=mixed");
-  const pressed = attribute(element, "aria-pressed");
-  if (pressed === "true") states.push("pressed");
-  else if (pressed === "mixed" || pressed === "false") states.push(`pressed=${pressed}`);
+  const pressed = attribute(element, "aria-pressed") || "";
+  if (/^(?:true|mixed|false)$/.test(pressed)) states.push(pressed === "true" ? "pressed" : `pressed=${pressed}`);
   const expanded = attribute(element, "aria-expanded");
   if (tag !== "summary" && (expanded === "true" || expanded === "false")) states.push(`expanded=${expanded}`);
   if (attribute(element, "aria-selected") === "true" || saysItself(element, "selected")) states.push("selected");
@@ -216,8 +197,7 @@ function otherLabel(element, role, name) {
 function inputStates(input, role, name, states) {
   const type = inputType(input);
   if (type === "checkbox" || type === "radio") {
-    if (input.indeterminate) states.push("checked=mixed");
-    else if (input.checked) states.push("checked");
+    if (input.indeterminate || input.checked) states.push(input.indeterminate ? "checked=mixed" : "checked");
     const label = otherLabel(input, role, name);
     if (label) states.push(`text=${quoted(cut(label, LONGEST_VALUE))}`);
     return;
@@ -225,12 +205,12 @@ function inputStates(input, role, name, states) {
   if (role === "switch" && attribute(input, "aria-checked") === "true") states.push("checked");
   if (type === "file") {
     states.push("type=file");
-    const files = input.files;
     if (input.multiple) states.push("multiple");
-    if (files && files.length) states.push(`value=${quoted(cut(Array.from(files, (file) => file.name).join(", "), LONGEST_VALUE))}`);
+    const names = Array.from(input.files ?? [], (file) => file.name).join(", ");
+    if (names) states.push(`value=${quoted(cut(names, LONGEST_VALUE))}`);
     return;
   }
-  if (type === "button" || type === "submit" || type === "reset" || type === "image") return;
+  if (BUTTON_TYPES.has(type) || type === "image") return;
   if (type === "password" && isSecret(input)) states.push("type=password");
   const value = input.value;
   if (value) states.push(`value=${isSecret(input) ? "•••" : quoted(cut(value, LONGEST_VALUE))}`);

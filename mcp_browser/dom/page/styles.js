@@ -10,9 +10,7 @@ let addedIn = new WeakMap();
 const sheets = new WeakMap();
 const PSEUDO = /::?(before|after)$/;
 const MOST_RULES = 20000;
-/** What lets people scroll an element. */
 const SCROLLS = /auto|scroll|overlay|var\(/;
-/** The cursor of what takes no click. */
 const BARRING = /not-allowed|var\(/;
 
 const noSelectors = () => /** @type {Selectors} */ (/** @type {unknown} */ (Object.fromEntries(COLLECTED.map((kind) => [kind, []]))));
@@ -42,13 +40,11 @@ function addedBy(sheet) {
       if (rule instanceof CSSStyleRule) {
         const selector = rule.selectorText;
         const own = outer ? (selector.includes("&") ? selector.replaceAll("&", `:is(${outer})`) : `:is(${outer}) ${selector}`) : selector;
-        if (/:(?:before|after)/.test(selector) && saysSomething(rule.style.content)) {
-          for (const one of splitSelectors(own)) {
-            const match = PSEUDO.exec(one);
-            if (match) found[/** @type {"before" | "after"} */ (match[1])].push(one.slice(0, match.index) || "*");
-          }
-        }
         const { style } = rule;
+        for (const one of /:(?:before|after)/.test(selector) && saysSomething(style.content) ? splitSelectors(own) : []) {
+          const match = PSEUDO.exec(one);
+          if (match) found[/** @type {"before" | "after"} */ (match[1])].push(one.slice(0, match.index) || "*");
+        }
         if (style.cursor) found.hand.push(own);
         if (BARRING.test(style.cursor)) found.barred.push(own);
         if (mayHide(style)) found.trap.push(own);
@@ -95,20 +91,15 @@ const saysSomething = (content) => /attr\(|counter|var\(|quote/.test(content) ||
 
 /** Split at commas that stand in no bracket. @param {string} selectors */
 function splitSelectors(selectors) {
-  const list = [];
+  const list = [""];
   let deep = 0;
-  let start = 0;
-  for (let i = 0; i < selectors.length; i++) {
-    const sign = selectors[i];
-    if (sign === "(" || sign === "[") deep++;
-    else if (sign === ")" || sign === "]") deep--;
-    else if (sign === "," && !deep) {
-      list.push(selectors.slice(start, i).trim());
-      start = i + 1;
-    }
+  for (const part of selectors.split(/([([\])]|,)/)) {
+    if (part === "(" || part === "[") deep++;
+    else if (part === ")" || part === "]") deep--;
+    if (part === "," && !deep) list.push("");
+    else list[list.length - 1] += part;
   }
-  list.push(selectors.slice(start).trim());
-  return list;
+  return list.map((one) => one.trim());
 }
 
 const CSS_ESCAPES = /\\(?:([\da-f]{1,6}) ?|(.))/gi;

@@ -44,12 +44,10 @@ function tableAround(row) {
   const facts = { ...NO_TABLE, whole: wholeOf(group) };
   tablesRead.set(group, facts);
   if (!table) return facts;
-  facts.grid = /^(?:tree)?grid$/.test(attribute(table, "role") || "");
-  facts.few = queryAll(table, CELL).length <= MOST_CELLS;
-  facts.gaps = gapsIn(table, group);
+  const grid = /^(?:tree)?grid$/.test(attribute(table, "role") || "");
   // Where there are controls the clicks may be theirs.
-  facts.listens = (listensItself(table) || (isElement(group) && listensItself(group))) && (facts.grid || !query(table, CONTROLS));
-  return facts;
+  const listens = (listensItself(table) || (isElement(group) && listensItself(group))) && (grid || !query(table, CONTROLS));
+  return Object.assign(facts, { grid, listens, few: queryAll(table, CELL).length <= MOST_CELLS, gaps: gapsIn(table, group) });
 }
 
 /** What holds a group of rows and, right beside it, another one as high: the columns that stay while the others scroll. @param {Node} group */
@@ -66,11 +64,9 @@ function wholeOf(group) {
     const outer = flatParent(node);
     if (!outer || childElementCount(/** @type {Element} */ (outer)) > MOST_PARTS || node === body()) break;
     const box = rectOf(node);
-    for (const beside of childrenOf(outer)) {
-      const other = beside === node ? box : rectOf(beside);
-      if (beside === node || other.width < NEAR || other.height < NEAR || !(near(other.left, box.right) || near(other.right, box.left))) continue;
-      if (Array.from(queryAll(beside, "tr,[role=row]")).some(isMate)) return keep(/** @type {Element} */ (outer));
-    }
+    const isBeside = (/** @type {DOMRect} */ other) => other.width >= NEAR && other.height >= NEAR && (near(other.left, box.right) || near(other.right, box.left));
+    const beside = childrenOf(outer).filter((one) => one !== node && isBeside(rectOf(one)));
+    if (beside.some((one) => Array.from(queryAll(one, "tr,[role=row]")).some(isMate))) return keep(/** @type {Element} */ (outer));
   }
   return 0;
 }
@@ -139,9 +135,8 @@ function keepPlaces(row, before) {
 
 /** Whether the cursor says that a row can be clicked, rather than all that the table stands in. @param {Element} element */
 function hasOwnHand(element) {
-  const around = walk.open[walk.open.length - 1];
-  if (surveyed && walk.shadows === 0 && !pointing(element) && !(around && around.pointed)) return false;
-  if (!hasHand(element)) return false;
+  const isKnown = surveyed && walk.shadows === 0;
+  if ((isKnown && !pointing(element) && !walk.open.at(-1)?.pointed) || !hasHand(element)) return false;
   const table = closest(element, TABLES);
   const outer = table && flatParent(table);
   return !isElement(outer) || !HAND.has(styleOf(outer).cursor);
@@ -159,12 +154,9 @@ function isOwnCell(element, role, row) {
   if (listensItself(element)) return isFree();
   if (heads && !(means & (LABEL | LABELLED | TITLE)) && tidy(contentOf(element, element, 0, false)) === "") return false;
   if (!few) return role === "columnheader" && hasHandler(element) && !query(element, CONTROLS);
-  const asks =
-    hasHandler(element) ||
-    (means & SPECIAL && grid && attribute(element, "tabindex") !== null) ||
-    (means & OTHER && heads && attribute(element, "aria-sort") !== null) ||
-    (!row.clickable && ((listens && !heads) || hasOwn()) && !isBlank(textContent(element)));
-  return !!asks && isFree();
+  const isMarked = (means & SPECIAL && grid && attribute(element, "tabindex") !== null) || (means & OTHER && heads && attribute(element, "aria-sort") !== null);
+  const asks = hasHandler(element) || isMarked || (!row.clickable && ((listens && !heads) || hasOwn()) && !isBlank(textContent(element)));
+  return asks && isFree();
 }
 
 /** The text in a cell beside the controls in it. @param {Element} cell */
@@ -206,12 +198,11 @@ function enterRow(element, frame) {
 function putInOrder(row) {
   const { nodes, cells } = row;
   if (nodes.length !== cells.length || !nodes[0] || attribute(nodes[0], "aria-colindex") === null) return;
-  const columns = nodes.map((node) => Number(node && attribute(node, "aria-colindex")));
-  const isInOrder = columns.every((column, i) => !i || column >= /** @type {number} */ (columns[i - 1]));
-  if (isInOrder || !columns.every((column) => column > 0)) return;
-  const order = columns.map((_, i) => i).sort((a, b) => /** @type {number} */ (columns[a]) - /** @type {number} */ (columns[b]));
-  row.cells = order.map((i) => /** @type {string} */ (cells[i]));
-  row.nodes = order.map((i) => /** @type {Element} */ (nodes[i]));
+  const placed = nodes.map((node, i) => ({ node, cell: cells[i] ?? "", column: Number(node && attribute(node, "aria-colindex")) }));
+  if (!placed.every(({ column }) => column > 0)) return;
+  placed.sort((a, b) => a.column - b.column);
+  row.cells = placed.map(({ cell }) => cell);
+  row.nodes = placed.map(({ node }) => node);
 }
 
 /** Make a line of a row, and of the controls in it. @param {Element} element @param {Row} row @param {number} at @param {number} far @param {boolean} selected */

@@ -14,10 +14,7 @@ const OURS = /[\uE000\uE001]/;
 /** A text of the page without what cannot be seen. @param {string} text */
 const visible = (text) => text.replace(INVISIBLE, "").replace(OUR_SIGNS, "");
 
-/**
- * One line of text: white space folded, what cannot be seen taken out, cut where it is huge.
- * @param {string} text @param {boolean} referring whether it holds references of ours
- */
+/** Text on one line: white space folded, what cannot be seen taken out, cut where it is huge. @param {string} text @param {boolean} referring whether it holds references of ours */
 function tidy(text, referring = false) {
   if (text.length > LONGEST_READ) text = text.slice(0, LONGEST_READ);
   if (!UNTIDY.test(text)) return text;
@@ -69,7 +66,6 @@ function isBlank(text) {
 }
 
 const WORDS = /[\p{L}\p{N}]/u;
-/** What only stands between other things. */
 const SEPARATOR = /^[\s/|›»«‹·•,;()[\]:]{1,3}$/;
 const WORDLESS = /^[^\p{L}\p{N}]{0,3}$/u;
 

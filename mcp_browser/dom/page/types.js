@@ -1,11 +1,8 @@
 /**
  * The page script: reads a document once, as lines in reading order, and answers questions about its elements.
  *
- * Its parts, the files of this folder, are put into one function in the order that `scripts.py` gives. It is
- * evaluated in a world of its own in every frame (or in the page's world where the browser offers no other), and
- * keeps there what lives as long as the document: the elements' ids and what was last reported.
- *
- * This part: the types that the others share.
+ * Its parts, in the order that `scripts.py` gives, are put into one function, which is evaluated in a world of its own in every frame
+ * and keeps there what lives as long as the document. This part: the types that the others share.
  */
 
 /** The name of the events by which the hook in the page's own world is asked; "" where there is no hook. @type {string} */
@@ -14,14 +11,9 @@ var channel;
 var learnt;
 
 /**
- * @typedef {object} Port what lines are seen through: the view, or the part of it that something takes which scrolls
- * @property {number} id of the element that scrolls, 0 for the view
- * @property {number} left
- * @property {number} top
- * @property {number} right
- * @property {number} bottom
- * @property {number} far distance from the view of all of it, as of a line
- * @property {Port | null} outer what it is seen through itself, null for the view
+ * What lines are seen through: the view, or the part that something takes which scrolls; `id` of that element, 0 for the
+ * view, `far` the distance from the view of all of it, `outer` what it is seen through itself.
+ * @typedef {{id: number, left: number, top: number, right: number, bottom: number, far: number, outer: Port | null}} Port
  */
 
 /**
@@ -48,4 +40,5 @@ var learnt;
  *   kind, depth, id, role, name, states, is new, far, and of a row with parts these, as lines
  *
  * @typedef {{problem: string, [detail: string]: unknown}} Problem
+ * @typedef {WeakSet<Element>} Elements
  */

@@ -46,11 +46,8 @@ async function scrollRows(id, part) {
   // The page learns of it with the next frame, which may be late.
   await frame();
   await settle(LONGEST_DRAWING);
-  let rows = /** @type {Element[]} */ ([]);
-  for (const element of [box, ...queryAll(box, "*")]) {
-    const inner = childrenOf(element).filter((child) => !isBlank(textContent(child)));
-    if (inner.length > rows.length) rows = inner;
-  }
+  const groups = [box, ...queryAll(box, "*")].map((element) => childrenOf(element).filter((child) => !isBlank(textContent(child))));
+  const rows = groups.reduce((most, group) => (group.length > most.length ? group : most));
   return { rows: rows.map((row) => tidy(textContent(row)).slice(0, LONGEST_ROW_TEXT)) };
 }
 

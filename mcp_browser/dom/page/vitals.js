@@ -19,18 +19,16 @@ function entriesOf(type) {
   return entries;
 }
 
-/** @param {unknown} node */
+/** @param {Node | null | undefined} node */
 function lineOf(node) {
-  const element = node && !isElement(/** @type {Node} */ (node)) ? parentNode(/** @type {Node} */ (node)) : node;
-  return element && isElement(/** @type {Node} */ (element)) && isConnected(/** @type {Node} */ (element)) ? wire(describe(element), false) : null;
+  const element = node && !isElement(node) ? parentNode(node) : node;
+  return isElement(element) && isConnected(element) ? wire(describe(element), false) : null;
 }
 
 /** The layout shifts that count, see https://web.dev/articles/cls: the worst window of at most five seconds, whose shifts follow each other within one. @param {any[]} shifts */
 function worstWindow(shifts) {
-  /** @type {{value: number, shifts: any[]}} */
-  let worst = { value: 0, shifts: [] };
-  /** @type {any[]} */
-  let current = [];
+  let worst = { value: 0, shifts: /** @type {any[]} */ ([]) };
+  let current = /** @type {any[]} */ ([]);
   for (const shift of shifts) {
     if (shift.hadRecentInput) continue;
     const last = current[current.length - 1];
@@ -40,12 +38,6 @@ function worstWindow(shifts) {
     if (value > worst.value) worst = { value, shifts: [...current] };
   }
   return worst;
-}
-
-/** The interactions, the longest first: an interaction is as long as its longest event. @param {any[]} events */
-function interactions(events) {
-  const sorted = events.filter((event) => event.interactionId).sort((a, b) => b.duration - a.duration);
-  return sorted.filter((event, i) => i === sorted.findIndex((other) => other.interactionId === event.interactionId));
 }
 
 async function vitals() {
@@ -58,31 +50,26 @@ async function vitals() {
   const [paint] = entriesOf("paint").filter((entry) => entry.name === "first-contentful-paint");
   const largest = entriesOf("largest-contentful-paint").at(-1);
   const shifts = worstWindow(entriesOf("layout-shift"));
-  const longest = interactions([...entriesOf("first-input"), ...entriesOf("event")]);
+  const worst = shifts.shifts.sort((a, b) => b.value - a.value).slice(0, MOST_OF_A_KIND);
+  const events = [...entriesOf("first-input"), ...entriesOf("event")].filter((event) => event.interactionId).sort((a, b) => b.duration - a.duration);
+  // An interaction is as long as its longest event.
+  const longest = events.filter((event, i) => i === events.findIndex((other) => other.interactionId === event.interactionId));
   const tasks = entriesOf("longtask").sort((a, b) => b.duration - a.duration);
   const resources = /** @type {any[]} */ (performance.getEntriesByType("resource"));
   const cached = (/** @type {any} */ entry) => entry.deliveryType === "cache" || (entry.transferSize === 0 && entry.decodedBodySize > 0);
   const described = (/** @type {any} */ entry) => ({ url: entry.name, ms: entry.duration, bytes: entry.transferSize, cached: cached(entry) });
   const bySize = [...resources].sort((a, b) => b.transferSize - a.transferSize);
+  const times = { ttfb: start?.responseStart ?? null, loaded: start?.loadEventEnd ?? null, fcp: paint?.startTime ?? null };
   return {
     doc: documentKey,
-    ttfb: start?.responseStart ?? null,
-    loaded: start?.loadEventEnd ?? null,
-    fcp: paint?.startTime ?? null,
+    ...times,
     lcp: largest ? { ms: largest.startTime, url: largest.url, node: lineOf(largest.element) } : null,
     cls: shifts.value,
-    shifts: shifts.shifts
-      .sort((a, b) => b.value - a.value)
-      .slice(0, MOST_OF_A_KIND)
-      .map((shift) => ({ value: shift.value, nodes: shift.sources.map((/** @type {any} */ source) => lineOf(source.node)).filter(Boolean) })),
+    shifts: worst.map((shift) => ({ value: shift.value, nodes: shift.sources.map((/** @type {any} */ source) => lineOf(source.node)).filter(Boolean) })),
     inp: longest.length ? longest[0].duration : null,
-    interactions: longest.slice(0, MOST_OF_A_KIND).map((event) => ({
-      type: event.name,
-      ms: event.duration,
-      delay: event.processingStart - event.startTime,
-      work: event.processingEnd - event.processingStart,
-      node: lineOf(event.target),
-    })),
+    interactions: longest.slice(0, MOST_OF_A_KIND).map(({ name, duration, startTime, processingStart, processingEnd, target }) => {
+      return { type: name, ms: duration, delay: processingStart - startTime, work: processingEnd - processingStart, node: lineOf(target) };
+    }),
     blocked: tasks.reduce((sum, task) => sum + task.duration - LONG_TASK, 0),
     tasks: tasks.slice(0, MOST_OF_A_KIND).map((task) => ({ ms: task.duration, at: task.startTime })),
     requests: resources.length,

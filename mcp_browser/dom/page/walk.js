@@ -1,26 +1,18 @@
 /** What is known while the page is being read, and how a line is made. */
 
 /**
- * @typedef {object} Row
- * @property {string[]} cells the text of each, with references to the controls in it
- * @property {(Element | null)[]} nodes the cells; none where one of another place reaches to
- * @property {number} room characters of text that there is room for
- * @property {number} start how many lines there were before
- * @property {number} deep how many elements are open around it
- * @property {boolean} clickable whether the whole row is
- * @property {TableFacts} table what is known of its table
+ * A row: the text of each cell with references to the controls in it; the cells, none where one of another place reaches to; characters
+ * that there is room for; how many lines there were before, and elements are open around it; whether it can be clicked as a whole.
+ * @typedef {{cells: string[], nodes: (Element | null)[], room: number, start: number, deep: number, clickable: boolean, table: TableFacts}} Row
  */
 
-/** @type {string[]} */
-const NO_MARKS = [];
-/** Of a line that says nothing but its text. @type {string[]} */
-const NO_STATES = [];
+/** Of a line without marks, and of one that says nothing but its text. @type {[string[], string[]]} */
+const [NO_MARKS, NO_STATES] = [[], []];
 const INERT = ["inert"];
 const UNCLICKABLE = ["unclickable"];
 const EXACT_RECTS = 2500;
 /** How many elements and texts of a page are asked whether a style keeps them from being seen. */
 const TRAP_CHECKS = 8000;
-/** How many are asked whether they scroll. */
 const SCROLL_CHECKS = 8000;
 /** @type {Port} */
 const NO_PORT = { id: 0, left: 0, top: 0, right: 0, bottom: 0, far: 0, outer: null };
