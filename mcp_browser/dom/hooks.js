@@ -184,7 +184,7 @@
     const native = own?.[kind];
     if (typeof native !== "function") return;
     const trap = new Proxy(native, { apply: (target, self, args) => instead(target, self, args) });
-    defineProperty(owner, name, { ...own, [kind]: trap });
+    defineProperty(owner, name, { __proto__: null, ...own, [kind]: trap });
   }
   /** Do something, then what the built-in does. @param {(self: any, args: any[]) => unknown} act @returns {Instead} */
   const first = (act) => (native, self, args) => (act(self, args), apply(native, self, args));
@@ -194,6 +194,8 @@
     act(self, given);
     return given;
   };
+  /** The same, of what counts as an effect. @param {(self: any, given: any) => unknown} act @returns {Instead} */
+  const afterEffect = (act) => (native, self, args) => (effects++, after(act)(native, self, args));
   /** Put a trap before the construction of a class, and after it. @param {string} name @param {(args: any[]) => void} before @param {(made: any, args: any[]) => void} [then] */
   function wrapClass(name, before, then = () => {}) {
     const native = /** @type {any} */ (globalThis)[name];
@@ -471,8 +473,7 @@
 
   /** Wait for the event that answers a call, from what `answering` gives. @param {any} owner @param {string[]} names @param {string[]} answers its types @param {(self: any, given: any) => any} answering */
   function expectAnswers(owner, names, answers, answering) {
-    const expect = after((self, given) => {
-      effects++;
+    const expect = afterEffect((self, given) => {
       const from = answering(self, given);
       if (level + 1 > DEEPEST_TIMER || expected.has(from)) return;
       expected.add(from);
@@ -522,8 +523,7 @@
     asked.delete(socket);
     if (!asked.size) apply(disconnect, shown, []);
   }
-  wrap(globalThis.WebSocket?.prototype, "send", after((self) => {
-    effects++;
+  wrap(globalThis.WebSocket?.prototype, "send", afterEffect((self) => {
     if (level + 1 > DEEPEST_TIMER) return;
     spoken.set(self, now());
     if (expected.has(self)) return;

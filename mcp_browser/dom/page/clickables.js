@@ -78,7 +78,7 @@ function openClickable(frame, at, inner = null) {
     const place = walk.lines.lastIndexOf(own);
     // What changes the size of a thing that is dragged is not there to be clicked instead of it.
     const grips = place >= 0 && hasHand(element) ? walk.lines.slice(place + 1).filter(({ name, node }) => name === "" && node && isResizer(node)) : [];
-    if (grips.length) walk.lines = walk.lines.filter((line) => !grips.includes(line));
+    if (grips.length) walk.lines.push(...walk.lines.splice(place + 1).filter((line) => !grips.includes(line)));
     closeClickable(own, place);
     if (own.name && own.kind === "interactive") addHint(own, labelAround(element, true));
     if (grips.length && !walk.lines.includes(own)) for (const grip of grips) grip.depth--;
@@ -239,7 +239,8 @@ function nameItems(element, at) {
   /** The first line of each child. @type {Map<Element, Line>} */
   const items = new Map();
   for (const line of walk.lines.slice(at + 1)) {
-    const child = Array.from(outward(line.node)).find((outer) => flatParent(outer) === element);
+    let child = null;
+    for (const outer of outward(line.node)) if (flatParent(outer) === element && (child = outer)) break;
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
   if (items.size < 2) return false;

@@ -234,14 +234,17 @@ function coveredBy(by) {
 
 /** A dialog right after a backdrop. @param {Element} backdrop */
 function beside(backdrop) {
-  const next = backdrop.nextElementSibling;
+  let next = nextSibling(backdrop);
+  while (next && !isElement(next)) next = nextSibling(next);
   return next && (matches(next, "dialog,[role=dialog],[role=alertdialog]") ? next : query(next, "[role=dialog],[role=alertdialog]"));
 }
 
 /** The control that a click on an element reaches: itself or what is around it. @param {Element} hit */
 function controlAround(hit) {
-  const candidates = Array.from(outward(hit)).flatMap((outer) => [outer, controlOf(outer)]);
-  const among = (/** @type {Map<number, Line>} */ lines) => candidates.find((one) => lines.get(idOf(one))?.kind === "interactive") ?? null;
+  const among = (/** @type {Map<number, Line>} */ lines) => {
+    for (const outer of outward(hit)) for (const one of [outer, controlOf(outer)]) if (lines.get(idOf(one))?.kind === "interactive") return one;
+    return null;
+  };
   const reported = among(reportedById());
   if (reported) return reported;
   // It may have come since the page was reported last.

@@ -40,8 +40,9 @@ const helpers = {
     if (input.type === "range") input.stepDown();
     const isBelow = input.value !== wanted;
     if (input.type === "range" && !isBelow) input.stepUp();
+    const key = isBelow ? "ArrowUp" : input.value !== wanted ? "ArrowDown" : "";
     emitChange(input);
-    return isBelow ? "ArrowUp" : input.value !== wanted ? "ArrowDown" : "";
+    return key;
   },
   /** Give a file input the content of files. */
   setFiles(element, /** @type {[name: string, type: string, base64: string][]} */ files) {

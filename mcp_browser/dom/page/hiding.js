@@ -248,7 +248,13 @@ function isOutOfMouse(element) {
 }
 
 /** Whether an element lets the mouse through and one of the first of its kind beside it does not: of items that are listened for by what they stand in, it is left out. @param {Element} element */
-const isLeftOut = (element) => Array.from(element.parentElement?.children ?? []).slice(0, MOST_TAKERS).some((other) => localName(other) === localName(element) && !isThrough(other));
+function isLeftOut(element) {
+  let other = element.parentElement?.firstElementChild;
+  for (let left = MOST_TAKERS; other && left > 0; left--, other = other.nextElementSibling) {
+    if (localName(other) === localName(element) && !isThrough(other)) return true;
+  }
+  return false;
+}
 
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {

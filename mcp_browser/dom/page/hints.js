@@ -191,10 +191,15 @@ function calledBy(element) {
 function ownWord(element, tokens) {
   const parent = parentNode(element);
   if (!tokens.length || !parent) return "";
-  const beside = childrenOf(parent).filter((other) => other !== element && localName(other) === localName(element)).slice(0, MOST_BESIDE_IT);
-  const others = new Set(beside.flatMap((other) => (attribute(other, "class") || "").split(/\s+/)));
+  const others = new Set();
+  let beside = 0;
+  for (let other = firstChild(parent); other && beside < MOST_BESIDE_IT; other = nextSibling(other)) {
+    if (other === element || !isElement(other) || localName(other) !== localName(element)) continue;
+    beside++;
+    for (const token of (attribute(other, "class") || "").split(/\s+/)) others.add(token);
+  }
   const own = tokens.filter((token) => !others.has(token) && !PASSING.test(token) && !GENERATED.test(token));
-  return beside.length && tokens.length > own.length ? own[0] || "" : "";
+  return beside && tokens.length > own.length ? own[0] || "" : "";
 }
 const MOST_BESIDE_IT = 30;
 
