@@ -155,11 +155,13 @@ async def test_a_value_is_set_so_that_frameworks_notice(show: Show, page: Page) 
         "const own = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');"
         "let known = ''; Object.defineProperty(i, 'value', {get() { return own.get.call(i) },"
         " set(v) { known = v; own.set.call(i, v) }});"
-        "i.addEventListener('input', () => { if (own.get.call(i) !== known) document.title = 'noticed' })"
+        "i.addEventListener('input', () => { if (own.get.call(i) !== known) document.title = 'noticed' });"
+        "i.addEventListener('change', () => { i.value = '2030-01-01' })"
         "</script>"
     )
-    await dom.call(View(await dom.snapshot()).index("Day"), "setValue", "2031-05-06")
+    key = await dom.call(View(await dom.snapshot()).index("Day"), "setValue", "2031-05-06")
     assert await page.title() == "noticed"
+    assert key == "", "no key follows, although the page has set another value"
 
 
 async def test_html_is_written_out_with_shadow_trees_and_frames(show: Show) -> None:
