@@ -135,7 +135,8 @@ async def private(call: Execution, next: Next) -> ActionResult:
 
 async def audited(call: Execution, next: Next) -> ActionResult:
     """Write the action and its outcome to the audit log."""
-    log, action, session = call.rules.audit, call.action, call.session
+    # As the caller gave them: steps replace names by indexes.
+    log, action, session, arguments = call.rules.audit, call.action, call.session, call.arguments
     assert log is not None
     started, origin, outcome = time.monotonic(), _origin(session), "ok"
     try:
@@ -149,7 +150,7 @@ async def audited(call: Execution, next: Next) -> ActionResult:
             "action",
             action=action.name,
             session=name_of(session),
-            arguments=redacted(call.arguments, action.param_model, session.hidden),
+            arguments=redacted(arguments, action.param_model, session.hidden),
             origin=origin,
             origin_after=_origin(session),
             outcome=outcome,

@@ -366,7 +366,8 @@ class Recordings(SessionPlugin):
         """Forget a recording, without a file."""
         if (limit := self._limits.pop(kind, None)) is not None:
             limit.cancel()
-        self._session.artifacts.abandon(self._under_way.pop(kind).file)
+        if (recording := self._under_way.pop(kind, None)) is not None:
+            self._session.artifacts.abandon(recording.file)
         self._notices += notices
 
 

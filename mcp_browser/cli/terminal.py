@@ -306,7 +306,7 @@ class Background:
                 if len(part) > 1:
                     actions = [{one.action.name: one.arguments} for one in part if one.action is not None]
                     listed = self._commands.registry[DO_ACTIONS]
-                    part = [replace(whole, action=listed, arguments={"actions": actions})]
+                    part = [replace(part[0], action=listed, arguments={"actions": actions})]
                 calls += part
         return calls
 

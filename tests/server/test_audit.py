@@ -50,7 +50,7 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
         await client.call_tool("input_text", {"index": field, "txet": SECRET})
         await client.call_tool("evaluate_script", {"script": f"'{SECRET}'"})
         await client.call_tool("click_element", {"index": field + 1})
-        listed: list[dict[str, Any]] = [{"click_element": {"index": field + 1}}, {"get_state": {}}]
+        listed: list[dict[str, Any]] = [{"click_element": {"index": 'button "Pay"'}}, {"get_state": {}}]
         await client.call_tool("do_actions", {"actions": listed})
         await client.call_tool("click_element", {"index": field + 1})
         desk.follow(output({"input_text": {"index": field, "text": SECRET}}), done("Typed."))
@@ -77,6 +77,7 @@ async def test_each_call_and_action_is_told_and_nothing_secret(
     assert typed["session"] == calls[1]["session"]
     assert typed["outcome"] == "ok"
     in_list = [line for line in actions if line["tool"] == "do_actions" and line["outcome"] == "ok"]
+    assert {"index": 'button "Pay"'} in [line["arguments"] for line in in_list], "as the caller gave them"
     consents = [(line["action"], line.get("consent")) for line in in_list]
     assert consents == [("click_element", "yes"), ("get_state", None)]
     asked = [line for line in actions if line["tool"] == "click_element"]

@@ -205,7 +205,9 @@ def _playwright_build(build: str) -> Path | None:
     except (OSError, ValueError, KeyError, StopIteration):
         return None
     given = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    browsers = Path(given) if given else user_cache_path() / "ms-playwright"
+    # Playwright reads no XDG_CACHE_HOME on macOS.
+    caches = Path.home() / "Library" / "Caches" if sys.platform == "darwin" else user_cache_path()
+    browsers = Path(given) if given else caches / "ms-playwright"
     if given == "0":
         browsers = package / ".local-browsers"
     folder = browsers / f"{build.replace('-', '_')}-{revision}"

@@ -150,10 +150,15 @@ class Launcher:
     async def launch(self) -> "Browser":
         """Start a browser for clean contexts, or get one of a grid, or at an endpoint."""
         settings, seconds = self._settings, LAUNCH_SECONDS * 1000
+        # A missing browser is reported before the driver is started.
+        is_remote = settings.selenium_grid or settings.browser_endpoint or settings.cdp_endpoint
+        choice = None if is_remote else find_browser(settings, isolated=True)
         chromium = (await self.driver()).chromium
-        if settings.selenium_grid is not None:
+        if choice is not None:
+            options: dict[str, Any] = await self._launch_options(choice, isolated=True)
+        elif settings.selenium_grid is not None:
             # Whether this machine has a display, or this is root, does not matter there.
-            options: dict[str, Any] = {
+            options = {
                 "headless": settings.headless is not False,
                 "chromium_sandbox": settings.sandbox is not False,
                 "args": chromium_args(settings),
@@ -161,10 +166,9 @@ class Launcher:
             }
         elif settings.browser_endpoint is not None:
             return await chromium.connect(settings.browser_endpoint, timeout=seconds)
-        elif settings.cdp_endpoint is not None:
-            return await chromium.connect_over_cdp(settings.cdp_endpoint, timeout=seconds)
         else:
-            options = await self._launch_options(find_browser(settings, isolated=True), isolated=True)
+            assert settings.cdp_endpoint is not None
+            return await chromium.connect_over_cdp(settings.cdp_endpoint, timeout=seconds)
         # A driver that hangs keeps no time limit.
         async with asyncio.timeout(LAUNCH_SECONDS + CLOSE_SECONDS):
             return await chromium.launch(**options, timeout=seconds)

@@ -313,11 +313,11 @@ class ContextPool:
         return shared
 
     def _with_room(self, tenant: str) -> SharedBrowser | None:
+        has_one = self._settings.browser.cdp_endpoint is not None
         for shared in [shared for shared in self._shared if not shared.browser.is_connected()]:
             self._shared.remove(shared)
-            self.restarts += 1
+            self.restarts += not has_one  # Else a connection was lost, not a browser
         most = self._settings.sessions.sessions_per_browser
-        has_one = self._settings.browser.cdp_endpoint is not None
         for shared in self._shared:
             fits = has_one or (shared.contexts < most and shared.tenant in (None, tenant))
             if fits and not shared.retired:

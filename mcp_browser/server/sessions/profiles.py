@@ -131,6 +131,6 @@ def _read(file: Path) -> StorageState | None:
         return json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         logger.error("The profile at %s cannot be read: %s", file, error)
         return None
