@@ -401,6 +401,7 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
     click = "click_element 'button \"More\"'\n"
     output = shell.do("-", given=f"# twenty-five clicks\n\n{click * 25}evaluate_script n\n")
     assert re.search(r"Did 20 actions.*Did 5 actions.*25", output, re.DOTALL)
+    assert "Did 2 actions" in json.loads(shell.do("-", given=click.replace("\n", " --json\n") * 2))["text"]
 
     code, output, errors = shell.run("-", given=f'{click}click_element "button Less"\n{click}')
     assert (code, output, "line 2" in errors or "Action 2" in errors) == (2, "", True)
