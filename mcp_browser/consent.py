@@ -53,8 +53,15 @@ class ConsentNeeded(McpBrowserError):
 Ask = Callable[[str], Awaitable[bool | None]]
 """Asks a person: yes or no; None if nobody can be asked."""
 
-Act = Callable[[Collection[str] | None, Paused | None], Awaitable[ActionResult]]
-"""Carries out an action, with the keys that a person has said yes to, or resumes a paused one."""
+
+class Act(Protocol):
+    """Carries out an action, with the keys that a person has said yes to, or resumes a paused one."""
+
+    def __call__(
+        self, *, granted: Collection[str] | None = None, paused: Paused | None = None
+    ) -> Awaitable[ActionResult]:
+        """Carry it out; raise ConsentNeeded where a person must be asked first."""
+        ...
 
 
 async def with_consent(act: Act, ask: Ask) -> ActionResult:
@@ -64,7 +71,7 @@ async def with_consent(act: Act, ask: Ask) -> ActionResult:
     rounds = done = 0
     while rounds < MOST_ROUNDS:
         try:
-            return await act(granted, paused)
+            return await act(granted=granted, paused=paused)
         except ConsentNeeded as need:
             paused = need.paused
             before, done = done, len(paused.outcomes) if paused is not None else 0
@@ -77,7 +84,7 @@ async def with_consent(act: Act, ask: Ask) -> ActionResult:
             if paused is not None:
                 paused.refused = not answer
             granted |= need.keys if answer else set()
-    return await act(None, paused)
+    return await act(paused=paused)
 
 
 async def nobody(_question: str) -> None:

@@ -163,7 +163,9 @@ async def timed(call: Execution, next: Next) -> ActionResult:
     """End the call after `limits.call_timeout` plus the time that its caller asked it to wait."""
     action, session = call.action, call.session
     call.params = action.validate(call.arguments)
-    limit = call.rules.settings.limits.call_timeout + sum(one.time_of(given) for one, given in call.parts)
+    limit = call.rules.settings.limits.call_timeout
+    if call.batch is not None or action.own_time is not None:
+        limit += sum(one.time_of(given) for one, given in call.parts)
     if call.batch is not None:
         call.batch.deadline = time.monotonic() + limit
         limit += REPORT_SECONDS

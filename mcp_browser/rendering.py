@@ -115,7 +115,8 @@ def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str
     def bounded(text: str) -> str:
         return cut(hide(text, secrets), limit) if len(text) > limit else text
 
-    data = json.dumps(result.data, ensure_ascii=False) if _is_data(result) else ""
+    is_data = result.data and not (result.extracted_content or result.page_content)
+    data = json.dumps(result.data, ensure_ascii=False) if is_data else ""
     said = (result.error, result.extracted_content or data)
     pieces = [bounded(_escaped(text)) for text in said if text]
     if result.code:
@@ -149,7 +150,7 @@ def structured(
         outcomes = [one.model_dump(exclude_defaults=True) for one in result.outcomes]
         data = {"outcomes": outcomes, "page": _text_of(page, settings or Settings(), secrets)}
         return hide_in(data, secrets)
-    is_all = result.data_is_whole or _is_data(result)
+    is_all = result.data_is_whole or not (result.extracted_content or result.page_content)
     if not result.data or not is_all or result.error or result.attachments:
         return None
     if any(_page(result.observation, str, beside=True)):
@@ -157,10 +158,6 @@ def structured(
     notes = list(_beside(result.observation))
     more = ({"notes": notes} if notes else {}) | ({"code": list(result.code)} if result.code else {})
     return hide_in({**result.data, **more} if more else result.data, secrets)
-
-
-def _is_data(result: ActionResult) -> bool:
-    return bool(result.data) and not (result.extracted_content or result.page_content)
 
 
 def render_error(error: ActionError, *, secrets: Mapping[str, str] = NO_SECRETS) -> str:
@@ -272,7 +269,8 @@ def render_changes(changes: DomChanges) -> str:
 
 def _beside_lines(changes: DomChanges) -> Iterator[str]:
     """What happened to the page without changing what it says."""
-    if redrawn := list(_redrawn(changes)):
+    replaced = [change for change in changes.changes if change.op == "replaced"]
+    if replaced and (redrawn := list(_redrawn(replaced))):
         yield f"= drawn anew, same otherwise: {', '.join(redrawn)}"
     unlisted = (change.node for change in changes.changes if change.op == "unlisted")
     if left := [str(node.model_copy(update={"states": ()})) for node in unlisted]:
@@ -341,11 +339,11 @@ def _gone(node: DomNode) -> str:
     return f"{node.model_copy(update={'index': None, 'is_new': False})} (was [{node.index}])"
 
 
-def _redrawn(changes: DomChanges) -> Iterator[str]:
+def _redrawn(replaced: Sequence[DomChange]) -> Iterator[str]:
     """Old index and new of lines, and of what stands in them; of many in a row, the first and the last."""
     pairs: list[tuple[int, int, DomNode]] = []
-    for change in changes.changes:
-        if change.op == "replaced" and (before := change.before) is not None:
+    for change in replaced:
+        if (before := change.before) is not None:
             node = change.node
             for one, old in ((node, before), *zip(node.parts, before.parts, strict=False)):
                 if one.index is not None and old.index is not None and one.index != old.index:

@@ -5,6 +5,7 @@ import io
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -30,7 +31,7 @@ from mcp_browser.browser.network.log import NetworkLog
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.pictures import make_picture
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.consent import Ask, Paused, nobody, with_consent
+from mcp_browser.consent import Ask, nobody, with_consent
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges
 from mcp_browser.errors import ActionError, BlockedUrl, PremiseGone, TakenOver
@@ -343,10 +344,7 @@ class Executor:
     async def _execute(
         self, controller: Controller, name: str, arguments: Mapping[str, Any], **how: Any
     ) -> ActionResult:
-        async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
-            return await self._patiently(controller, name, arguments, granted=granted, paused=paused, **how)
-
-        return await with_consent(act, self._confirm)
+        return await with_consent(partial(self._patiently, controller, name, arguments, **how), self._confirm)
 
     async def _patiently(
         self, controller: Controller, name: str, arguments: Mapping[str, Any], **how: Any

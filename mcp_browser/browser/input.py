@@ -292,7 +292,8 @@ class Input:
             await self._act(self._tab.page.mouse.up(button=button, click_count=clicks))
 
     async def _act(self, work: Awaitable[object]) -> None:
-        self.did()
+        if (gate := self._services.gate) is not None:
+            gate.passed()
         await self._tab.act(work)
 
     def _is_confidential(self, text: str) -> bool:

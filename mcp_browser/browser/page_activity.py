@@ -267,6 +267,8 @@ class Activity:
 
     def navigating_for(self) -> float | None:
         """For how many seconds a navigation has been under way; None if none is."""
+        if not (self._in_flight or self._requested_at or self._starting):
+            return None
         now = time.monotonic()
         since = [request.since for request in self._in_flight.values() if request.of_page]
         if self._requested():
@@ -275,8 +277,11 @@ class Activity:
 
     def begun_since(self, since: int) -> bool:
         """Whether anything to wait for that began after the mark is under way."""
-        under_way = self.loading or self.windows_opening > 0 or self.navigating(since)
-        return under_way or bool(self.in_flight(since))
+        if self.loading or self.windows_opening:
+            return True
+        if not (self._in_flight or self._requested_at or self._starting or self._scheduled_until):
+            return False
+        return self.navigating(since) or bool(self.in_flight(since))
 
     def only_answers(self, since: int) -> bool:
         """Whether an action has opened a document, and all that is left are unanswered fetches."""

@@ -237,7 +237,7 @@ class Observer:
             if is_last and readings_left and tab.activity.frames_number != frames:
                 readings_left -= 1
                 is_last = False
-            if is_last and not tab.held and self._may_show(tab, begun):
+            if is_last and tab.dom.may_show and not tab.held and self._may_show(tab, begun):
                 limit = self._limits.settle_timeout
                 deadline = begun + limit
                 await tab.activity.change(limit=min(max(0.0, deadline - time.monotonic()), GLANCE / 2))

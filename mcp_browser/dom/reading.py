@@ -223,7 +223,8 @@ class PageReader:
         frame.read = known(answer)
         if early is not None:
             await early[0]
-        frame.enter(answer["doc"])
+        if answer["doc"] != frame.document:
+            frame.enter(answer["doc"])
         if early is not None:
             read |= await self._take_early(frame, early[1], answer)
         reading = Reading(frame, answer)

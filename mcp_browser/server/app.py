@@ -24,7 +24,7 @@ from mcp_browser.policy import load_policy
 from mcp_browser.server.calls import Answer, Call, OnCall, ServerTool
 from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink
 from mcp_browser.server.person import PersonTools
-from mcp_browser.server.principals import Principal, SettingsOf, principal_of_request
+from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources import ResourceProvider, Resources, SessionFiles
 from mcp_browser.server.runs.files import TaskFiles
@@ -150,7 +150,9 @@ def create_server(offers: Offers, sessions: Sessions) -> BrowserServer:
         return types.ListToolsResult(tools=offers(principal_of_request(ctx)).tools.listed_for(ctx))
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Answer:
-        caller, arguments = principal_of_request(ctx), params.arguments or {}
+        # Over standard input and output there is no request.
+        caller = principal_of_request(ctx) if ctx.request is not None else ANONYMOUS
+        arguments = params.arguments or {}
         call = Call(request=ctx, params=params, arguments=arguments, principal=caller)
         return await offers(caller).tools.call(call)
 

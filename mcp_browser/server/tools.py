@@ -6,7 +6,7 @@ import json
 import logging
 import secrets
 import time
-from collections.abc import Collection, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -209,17 +209,14 @@ class Tools:
 
     async def _act(self, call: Call) -> types.CallToolResult:
         """Carry out an action; ask the caller's person where the policy wants that."""
-        session = call.session
-
-        async def act(granted: Collection[str] | None, paused: Paused | None) -> ActionResult:
-            name, arguments, prepare = call.params.name, call.arguments, call.prepare
-            return await self._controller.execute(
-                name, arguments, session, prepare=prepare, granted=granted, paused=paused
-            )
-
+        assert call.lease is not None
+        session = call.lease.session
+        execute = partial(
+            self._controller.execute, call.params.name, call.arguments, session, prepare=call.prepare
+        )
         with progress(call, session):
             asks = self._controller.rules.policy is not None
-            result = await (self._with_consent(call, act) if asks else act(None, None))
+            result = await (self._with_consent(call, execute) if asks else execute())
         return call_result(result, settings=self._controller.rules.settings, secrets=session.hidden)
 
     async def _with_consent(self, call: Call, act: Act) -> ActionResult:
@@ -230,10 +227,10 @@ class Tools:
 
             return await with_consent(act, ask)
         if not elicitation.takes_forms(call.request):
-            return await act(None, None)
+            return await act()
         granted, paused = self._answered(call)
         try:
-            return await act(granted, paused)
+            return await act(granted=granted, paused=paused)
         except ConsentNeeded as need:
             name = secrets.token_urlsafe() if need.paused is not None else ""
             if need.paused is not None and call.lease is not None:
