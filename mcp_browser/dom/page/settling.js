@@ -200,7 +200,7 @@ async function settle(limit, came = false) {
   isActing = true;
   for (const root of roots) mover.observe(root, { subtree: true, childList: true, characterData: true, attributes: true });
   const longestRestless = inputs ? LONGEST_RESTLESS : LONGEST_RESTLESS_OPENING;
-  let state = { quiet: true, waited: 0, unanswered: 0 };
+  let state = { waited: 0, unanswered: 0 };
   try {
     if (isScriptless && _hidden.call(document)) return state;
     let restless = start;
@@ -218,7 +218,7 @@ async function settle(limit, came = false) {
       const pending = pendingTimers();
       const moving = animating(roots);
       const restlessFor = now() - restless;
-      state = { quiet: false, waited: Math.round(waited), unanswered: pending.unanswered };
+      state = { waited: Math.round(waited), unanswered: pending.unanswered };
       if (waited >= limit) return state;
       if (pending.count) {
         await pause(Math.min(pending.left + 1, limit - waited, 100));
@@ -239,7 +239,6 @@ async function settle(limit, came = false) {
         stirred = waited < SHORTEST_STIRRED;
         continue;
       }
-      state.quiet = !restlessness;
       return state;
     }
   } finally {
