@@ -26,6 +26,12 @@ CLIPPED = (
 )
 """A style of what is there for readers of the screen alone."""
 
+
+def on_go(script: str) -> str:
+    """A button that runs a script."""
+    return f"<button id=go>Go</button><script>go.onclick = () => {{ {script} }}</script>"
+
+
 LOG = "<script>window.log = []; const note = word => () => { log.push(word) }</script>"
 """What the handlers of a page note their words with."""
 
@@ -119,6 +125,14 @@ class Hand:
     async def click(self, index: int | None) -> ActionResult:
         assert index is not None
         return await self.do("click_element", index=index)
+
+    async def opens(self, body: str) -> str:
+        """Publish an HTML body and go there; what the result says."""
+        return words_of(await self.do("go_to_url", url=self.site.page(body)))
+
+    async def presses(self, body: str, name: str = "Go") -> str:
+        """Show an HTML body and click what has this name; what the result says."""
+        return words_of(await self.click((await self.show(body)).index(name)))
 
     async def find(self, **query: Any) -> str:
         """What `find_elements` shows."""

@@ -218,35 +218,29 @@ OVERRIDES = {
     " Object.defineProperty(Node.prototype, n, {get() { throw 'no' }, configurable: true})",
     "document": "document.createTreeWalker = document.elementFromPoint = document.getElementById "
     "= () => { throw 'no' }",
-    "json": "JSON.stringify = JSON.parse = () => { throw 'no' }; Object.prototype.toJSON = "
-    "String.prototype.toJSON ="
-    " Array.prototype.toJSON = function () { return 'wrong' }",
-    "objects": "Object.keys = Object.assign = Object.entries = Object.defineProperty = "
-    "Object.create = () => { throw 'no' };"
-    " Reflect = Proxy = Symbol = undefined",
+    "json": "JSON.stringify = JSON.parse = () => { throw 'no' }; Object.prototype.toJSON ="
+    " String.prototype.toJSON = Array.prototype.toJSON = function () { return 'wrong' }",
+    "objects": "Object.keys = Object.assign = Object.entries = Object.defineProperty = Object.create = () =>"
+    " { throw 'no' }; Reflect = Proxy = Symbol = undefined",
     "styles": "getComputedStyle = () => { throw 'no' }; window.requestAnimationFrame = () => 0",
     "promises": "Promise = function () { throw 'no' }; setTimeout = setInterval = () => 0; "
     "queueMicrotask = () => 0",
     "observers": "MutationObserver = IntersectionObserver = ResizeObserver = undefined",
     "errors": "Error = TypeError = function () { throw 'no' }; console = undefined",
     "time": "Date.now = () => NaN; performance.now = () => NaN; Math.max = Math.min = Math.round = () => NaN",
-    "frozen": "for (const o of [Object, Array, Element, Node, HTMLElement, Document, Window, "
-    "EventTarget, Map, String])"
-    " Object.freeze(o.prototype); Object.freeze(Object); Object.freeze(document)",
+    "frozen": "for (const o of [Object, Array, Element, Node, HTMLElement, Document, Window, EventTarget,"
+    " Map, String]) Object.freeze(o.prototype); Object.freeze(Object); Object.freeze(document)",
     "added": "for (const n of ['role','name','index','value','nodes','length','0'])"
     " { try { Object.defineProperty(Object.prototype, n, {get() { return 'wrong' }, set() {}, "
     "configurable: true}) } catch {} }",
-    "events": "EventTarget.prototype.addEventListener = EventTarget.prototype.dispatchEvent = () "
-    "=> { throw 'no' };"
-    " Event = CustomEvent = InputEvent = SubmitEvent = undefined",
-    "scheduling": "MessageChannel = Scheduler = function () { throw 'no' };"
-    " MessagePort.prototype.postMessage = MessagePort.prototype.start = Performance.prototype.now = () =>"
-    " { throw 'no' }; cancelAnimationFrame = requestIdleCallback = clearTimeout = undefined;"
-    " for (const [o, n] of [[window, 'onload'], [document, 'readyState']])"
-    " Object.defineProperty(o, n, {get() { throw 'no' }})",
-    "swallowing": "for (const t of ['click','mousedown','pointerdown']) addEventListener(t, e => "
-    "e.stopImmediatePropagation, true);"
-    " addEventListener = undefined",
+    "events": "EventTarget.prototype.addEventListener = EventTarget.prototype.dispatchEvent = () => { throw"
+    " 'no' }; Event = CustomEvent = InputEvent = SubmitEvent = undefined",
+    "scheduling": "MessageChannel = Scheduler = function () { throw 'no' }; MessagePort.prototype.postMessage"
+    " = MessagePort.prototype.start = Performance.prototype.now = () => { throw 'no' }; cancelAnimationFrame"
+    " = requestIdleCallback = clearTimeout = undefined; for (const [o, n] of [[window, 'onload'], [document,"
+    " 'readyState']]) Object.defineProperty(o, n, {get() { throw 'no' }})",
+    "swallowing": "for (const t of ['click','mousedown','pointerdown']) addEventListener(t, e =>"
+    " e.stopImmediatePropagation, true); addEventListener = undefined",
     "parts of a form": "1</script><form id=form><input name=parentNode><input name=nodeType>"
     "<input name=childNodes><input name=tagName><input name=getAttribute><input name=children>"
     "<input name=firstChild><input name=id><input name=style></form><script>1",

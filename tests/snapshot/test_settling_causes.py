@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from tests.snapshot.conftest import SETTINGS
-from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.hand import Hand, on_go, words_of
 
 pytestmark = pytest.mark.slow
 
@@ -51,7 +51,12 @@ WAYS = {
 }
 
 
-def publish(hand: Hand) -> None:
+OUT = "<p id=out>nothing</p>"
+
+
+@pytest.fixture(autouse=True)
+def scripts(hand: Hand) -> None:
+    """Publish the scripts that pages load."""
     hand.serve_script("/module.js", "document.getElementById('out').textContent = 'arrived'")
     slow = "await (await fetch('/slow?s=0.3&text=arrived')).text()"
     hand.serve_script("/worker.js", f"onmessage = async () => postMessage({slow})")
@@ -59,39 +64,24 @@ def publish(hand: Hand) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_a_click_brings_about_is_told_with_it(hand: Hand, way: str) -> None:
-    publish(hand)
-    view = await hand.show(
-        f"<p id=out>nothing</p><button id=go>Go</button><script>go.onclick = () => {{ {WAYS[way]} }}</script>"
-    )
-    told = await hand.click(view.index("Go"))
-    assert "arrived" in words_of(told)
+    assert "arrived" in await hand.presses(OUT + on_go(WAYS[way]))
 
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_a_new_page_does_at_its_beginning_is_told_with_it(hand: Hand, way: str) -> None:
-    publish(hand)
-    page = hand.site.page(f"<p id=out>nothing</p><script>{WAYS[way]}</script>")
-    assert "arrived" in words_of(await hand.do("go_to_url", url=page))
+    assert "arrived" in await hand.opens(f"{OUT}<script>{WAYS[way]}</script>")
 
 
-@pytest.mark.parametrize(
-    ("body", "in_frame"),
-    [
-        (f"<img src='/slow?s=0.15'><script>onload = () => {ARRIVE}</script>", False),
-        (f"<script>setTimeout(() => fetch('/slow?s=0.2').then(() => {ARRIVE}), 40)</script>", True),
-    ],
-    ids=["once it has loaded", "by a timer in a frame"],
-)
-async def test_what_a_page_does_later_is_told_with_it(hand: Hand, body: str, in_frame: bool) -> None:
-    body = f"<p id=out>nothing</p>{body}"
-    page = hand.site.page(f"<iframe src='{hand.elsewhere(body)}'></iframe>" if in_frame else body)
-    assert "arrived" in words_of(await hand.do("go_to_url", url=page))
+async def test_what_a_page_does_later_is_told_with_it(hand: Hand) -> None:
+    loaded = f"{OUT}<img src='/slow?s=0.15'><script>onload = () => {ARRIVE}</script>"
+    timer = f"{OUT}<script>setTimeout(() => fetch('/slow?s=0.2').then(() => {ARRIVE}), 40)</script>"
+    for body in (loaded, f"<iframe src='{hand.elsewhere(timer)}'></iframe>"):
+        assert "arrived" in await hand.opens(body), body
 
 
 async def test_a_page_whose_picture_never_comes_is_told_without_it(hand: Hand) -> None:
-    page = hand.site.page(f"<p id=out>nothing</p><img src=/hang><script>onload = () => {ARRIVE}</script>Here")
     with anyio.fail_after(SETTINGS.limits.call_timeout):
-        told = words_of(await hand.do("go_to_url", url=page))
+        told = await hand.opens(f"{OUT}<img src=/hang><script>onload = () => {ARRIVE}</script>Here")
     assert "Here" in told
     assert "nothing" in told
 
@@ -104,8 +94,7 @@ async def test_a_fetch_that_a_service_worker_answers_is_awaited(hand: Hand) -> N
         " event.respondWith(fetch('/slow?s=0.4').then(() => new Response('arrived'))) }",
     )
     view = await hand.show(
-        "<p id=out>nothing</p><button onclick=\"fetch('/made-up').then(r => r.text())"
-        '.then(t => out.textContent = t)">Go</button>'
+        OUT + on_go("fetch('/made-up').then(r => r.text()).then(t => out.textContent = t)")
     )
     await hand.script(
         "navigator.serviceWorker.register('/service-worker.js').then(() => new Promise(done =>"
@@ -118,49 +107,6 @@ async def test_a_fetch_that_a_service_worker_answers_is_awaited(hand: Hand) -> N
     )
 
 
-ENDLESS = {
-    "a loop of promises and timers": "(async () => { for (;;) { await new Promise(r => setTimeout(r, 20));"
-    " n.textContent++ } })()",
-    "a loop of frames": "(function f() { requestAnimationFrame(f); n.textContent++ })()",
-    "a loop of frames and timers": "(function f() { requestAnimationFrame(() => setTimeout(f, 5));"
-    " n.textContent++ })()",
-    "a loop of idle moments": "(function f() { requestIdleCallback(f); n.textContent++ })()",
-    "a loop of messages": "const { port1, port2 } = new MessageChannel(); port1.onmessage = () => {"
-    " n.textContent++; setTimeout(() => port2.postMessage(1), 10) }; port2.postMessage(1)",
-    "a worker that never rests": "const w = new Worker('data:text/javascript,onmessage=()=>postMessage(1)');"
-    " w.onmessage = () => { n.textContent++; w.postMessage(1) }; w.postMessage(1)",
-    "a slow poll": "(function poll() { n.textContent++;"
-    " fetch('/echo').then(() => setTimeout(poll, 700)) })()",
-}
-FRAMES = "<script>let frames = 0; setInterval(() => frames++, 16)</script>"
-
-
-@pytest.mark.parametrize("what", ENDLESS)
-async def test_what_a_page_does_without_end_holds_no_click(hand: Hand, what: str) -> None:
-    page = f"<p id=n>0</p><script>{ENDLESS[what]}</script>{FRAMES}" + (
-        "<p id=out></p><button onclick=\"out.textContent = 'done'; window.first = frames\">Go</button>"
-    )
-    # A wait for the cap would be about 190 ticks each time; a busy machine may come near that once.
-    waited = 190
-    for _ in range(3):
-        assert 'button "Go"' in words_of(await hand.do("go_to_url", url=hand.site.page(page)))
-        view = await hand.look()
-        assert "done" in words_of(await hand.click(view.index("Go")))
-        waited = await hand.script("frames - first")
-        if waited < 100:
-            break
-    assert waited < 100
-
-
-@pytest.mark.parametrize("what", ENDLESS)
-async def test_what_a_click_begins_without_end_does_not_hold_it(hand: Hand, what: str) -> None:
-    script = f"<script>go.onclick = () => {{ {ENDLESS[what]} }}</script>"
-    view = await hand.show(f"<p id=n>0</p><button id=go>Go</button>{script}")
-    with anyio.fail_after(SETTINGS.limits.call_timeout):
-        told = words_of(await hand.click(view.index("Go")))
-    assert "~" in told
-
-
 async def test_a_frame_that_has_not_come_says_so(hand: Hand) -> None:
     await hand.tab.goto(hand.site.page("<p>Top</p><iframe src='/hang'></iframe>"))
     view = await hand.look()
@@ -168,37 +114,17 @@ async def test_a_frame_that_has_not_come_says_so(hand: Hand) -> None:
     assert "loading" in frame.states
 
 
-DRAWN = "<script>let frames = 0; (function count() { frames++; requestAnimationFrame(count) })()</script>"
-
-
-def button(script: str) -> str:
-    return f'<p id=out>nothing</p><button onclick="{script}">Go</button>'
-
-
 @pytest.mark.fresh
 async def test_a_click_that_starts_nothing_returns_within_a_few_frames(hand: Hand) -> None:
-    view = await hand.show(DRAWN + button("window.first = frames; out.textContent = 'done'"))
-    result = await hand.click(view.index("Go"))
+    count = "<script>let frames = 0; (function count() { frames++; requestAnimationFrame(count) })()</script>"
+    told = await hand.presses(OUT + count + on_go("window.first = frames; out.textContent = 'done'"))
     # Two frames for settling; the rest is for a busy machine. A fixed wait would show as dozens.
     assert await hand.script("frames - first") < 20
-    assert "done" in words_of(result)
+    assert "done" in told
 
 
 @pytest.mark.fresh
 async def test_a_short_transition_after_the_click_shows_its_end(hand: Hand) -> None:
-    view = await hand.show(
-        "<style>#m { opacity: 0; transition: opacity .25s } #m.open { opacity: 1 }</style>"
-        "<div id=m>Menu words</div>" + button("m.className = 'open'")
-    )
-    assert "Menu words" in words_of(await hand.click(view.index("Go")))
-
-
-@pytest.mark.fresh
-async def test_polling_that_went_on_before_does_not_hold_a_click(hand: Hand) -> None:
-    body = DRAWN + button("window.first = frames; out.textContent = 'done'")
-    body += "<script>let asked = 0; setInterval(() => { asked++; fetch('/slow?s=0.2') }, 100)</script>"
-    view = await hand.show(body)
-    await hand.tab.page.wait_for_function("asked > 3")
-    result = await hand.click(view.index("Go"))
-    assert await hand.script("frames - first") < SETTINGS.limits.settle_timeout * 60
-    assert "done" in words_of(result)
+    style = "<style>#m { opacity: 0; transition: opacity .25s } #m.open { opacity: 1 }</style>"
+    menu = f"{style}<div id=m>Menu words</div>"
+    assert "Menu words" in await hand.presses(menu + on_go("m.className = 'open'"))

@@ -1,4 +1,4 @@
-"""What a page's own requests bring is told with the page or the action, on a slow machine too."""
+"""What is drawn late is told with the page or the action: on slow machines and empty pages, too."""
 
 import json
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.dom.cdp import send
-from tests.snapshot.hand import Hand, words_of
+from tests.snapshot.hand import Hand, on_go, words_of
 from tests.support.site import Reply, Request
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -32,7 +32,7 @@ PARTS = {
     "what is drawn some frames later": "fetch('/api/ids').then(() => requestAnimationFrame(() => { work(60);"
     " setTimeout(() => { work(60); requestAnimationFrame(() => main.textContent = 'the 4th row') }) }))",
 }
-SHELL = f"<header>Shop</header><main id=main></main><script>{WORK}"
+SHELL = f"<header>Shop</header><main id=main></main><script>{WORK}</script>"
 
 
 def publish(hand: Hand) -> None:
@@ -72,15 +72,13 @@ async def slow(hand: Hand, request: pytest.FixtureRequest) -> AsyncIterator[Hand
 
 @pytest.mark.parametrize("part", PARTS)
 async def test_the_main_part_of_a_page_is_told_with_it(slow: Hand, part: str) -> None:
-    page = slow.site.page(f"{SHELL}{PARTS[part]}</script>")
-    assert "the 4th row" in words_of(await slow.do("go_to_url", url=page))
+    assert "the 4th row" in await slow.opens(f"{SHELL}<script>{PARTS[part]}</script>")
 
 
 @pytest.mark.parametrize("part", PARTS)
 async def test_the_main_part_of_a_route_is_told_with_the_click(slow: Hand, part: str) -> None:
-    script = f"go.onclick = () => {{ history.pushState({{}}, '', '/route/2'); work(50); {PARTS[part]} }}"
-    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
-    assert "the 4th row" in words_of(await slow.click(view.index("Go")))
+    route = "history.pushState({}, '', '/route/2'); work(50);"
+    assert "the 4th row" in await slow.presses(SHELL + on_go(route + PARTS[part]))
 
 
 TOASTS = {
@@ -99,10 +97,8 @@ TOASTS = {
 async def test_a_toast_a_moment_after_an_answer_is_told_with_the_click(slow: Hand, way: str) -> None:
     slow.serve_script("/asking.js", "onmessage = async () => { await fetch('/slow?s=0.3'); postMessage(1) }")
     show = "document.body.insertAdjacentHTML('beforeend', '<div role=status>Saved</div>')"
-    script = f"const toast = () => {{ work(30); setTimeout(() => {show}, 150) }};"
-    script += f" go.onclick = () => {{ {TOASTS[way]} }}"
-    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
-    assert "Saved" in words_of(await slow.click(view.index("Go")))
+    toast = f"const toast = () => {{ work(30); setTimeout(() => {show}, 150) }};"
+    assert "Saved" in await slow.presses(SHELL + on_go(toast + TOASTS[way]))
 
 
 # As React draws a transition: slices of work, each begun by a message to itself.
@@ -118,15 +114,13 @@ BY_WINDOW = SLICED.replace("port1.on", "on").replace("port2.postMessage(0)", "po
 @pytest.mark.parametrize("slices", [1, 30])
 @pytest.mark.parametrize("by", [SLICED, BY_WINDOW], ids=["port", "window"])
 async def test_what_is_drawn_in_slices_is_told_with_the_click(slow: Hand, slices: int, by: str) -> None:
-    script = f"{by} go.onclick = () => draw({slices}, () => {{ main.textContent = 'the 4th row' }})"
-    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
-    assert "the 4th row" in words_of(await slow.click(view.index("Go")))
+    draw = on_go(f"draw({slices}, () => {{ main.textContent = 'the 4th row' }})")
+    assert "the 4th row" in await slow.presses(f"{SHELL}<script>{by}</script>{draw}")
 
 
 async def test_what_is_asked_after_drawing_in_slices_is_told_with_the_click(slow: Hand) -> None:
-    script = f"{SLICED} go.onclick = () => draw(12, () => {{ {PARTS['a table in two steps']} }})"
-    view = await slow.show(f"<button id=go>Go</button>{SHELL}{script}</script>")
-    assert "the 4th row" in words_of(await slow.click(view.index("Go")))
+    draw = on_go(f"draw(12, () => {{ {PARTS['a table in two steps']} }})")
+    assert "the 4th row" in await slow.presses(f"{SHELL}<script>{SLICED}</script>{draw}")
 
 
 @pytest.mark.parametrize(
@@ -148,13 +142,77 @@ async def test_messages_that_nothing_comes_of_are_not_waited_for(hand: Hand, loo
 
 
 async def test_what_comes_of_a_transaction_once_it_is_complete_is_in_the_result(hand: Hand) -> None:
-    view = await hand.show(
-        "<button>Keep</button><p id=out>Nothing</p><script>let db; const asked = indexedDB.open('notes', 1);"
-        "asked.onupgradeneeded = () => asked.result.createObjectStore('notes');"
-        "asked.onsuccess = () => { db = asked.result };"
-        "const read = () => new Promise(done => { const one = db.transaction('notes');"
-        " one.objectStore('notes').get(1); one.oncomplete = done });"
-        "document.querySelector('button').onclick = async () => {"
-        " for (let i = 0; i < 150; i++) await read(); out.textContent = 'Kept' }</script>"
+    told = await hand.presses(
+        "<button>Keep</button><p id=out>Nothing</p><script>let db; const asked = indexedDB.open('notes',"
+        " 1);asked.onupgradeneeded = () => asked.result.createObjectStore('notes');asked.onsuccess = () => {"
+        " db = asked.result };const read = () => new Promise(done => { const one = db.transaction('notes');"
+        " one.objectStore('notes').get(1); one.oncomplete = done });document.querySelector('button').onclick"
+        " = async () => { for (let i = 0; i < 150; i++) await read(); out.textContent = 'Kept' }</script>",
+        "Keep",
     )
-    assert "Kept" in words_of(await hand.click(view.index("Keep")))
+    assert "Kept" in told
+
+
+DRAW = "root.innerHTML = '<h1>Drawn</h1>'"
+COMING = {
+    "a module that is late": "<script type=module src=/late-module.js></script>",
+    "a module that asks": f"<script type=module>await fetch('/slow?s=0.6'); {DRAW}</script>",
+    "a long timer of its own": f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
+    "an empty frame that can be clicked": "<main onclick='0' style='display: block; height: 300px'></main>"
+    f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
+    "an empty main part below a bar": "<button>Menu</button><main style='height: 300px'></main>"
+    f"<script>setTimeout(() => {{ {DRAW} }}, 600)</script>",
+    "a picture that is awaited": f"<script>const i = new Image(); i.onload = i.onerror = () => {{ {DRAW} }};"
+    " i.src = '/slow?s=0.7'</script>",
+    "an event source": "<script>new EventSource('/stream?type=text/event-stream&every=0.5').onmessage ="
+    f" () => {{ {DRAW} }}</script>",
+    "a style sheet that hides all": f"<style>html {{ visibility: hidden }}</style><script>{DRAW};"
+    " setTimeout(() => document.documentElement.style.visibility = 'visible', 700)</script>",
+}
+
+
+@pytest.fixture
+def late_module(hand: Hand) -> None:
+    """Publish a module that comes late."""
+
+    def module(_: Request) -> Reply:
+        hand.site.wait_stopping(1.2)
+        return Reply(DRAW.encode(), "text/javascript")
+
+    hand.site.route("/late-module.js", module)
+
+
+@pytest.mark.usefixtures("late_module")
+@pytest.mark.parametrize("what", COMING)
+async def test_a_page_that_is_about_to_show_something_is_waited_for(hand: Hand, what: str) -> None:
+    assert "Drawn" in await hand.opens(f"<div id=root></div>{COMING[what]}")
+
+
+@pytest.mark.usefixtures("late_module")
+@pytest.mark.parametrize("what", COMING)
+async def test_a_look_at_a_page_that_is_about_to_show_something_waits_for_it(hand: Hand, what: str) -> None:
+    await hand.tab.goto(hand.site.page(f"<div id=root></div>{COMING[what]}"))
+    assert "Drawn" in words_of(await hand.do("get_state"))
+
+
+async def test_what_comes_message_by_message_is_waited_for(hand: Hand) -> None:
+    script = f"let n = 0; const root = document.body; source.onmessage = () => {{ if (++n == 7) {DRAW};"
+    script += " if (n < 7) root.append(`Part ${n} `) }"
+    source = "const source = new EventSource('/stream?type=text/event-stream&every=0.1')"
+    assert "Drawn" in await hand.opens(f"<script>{source}; {script}</script>")
+
+
+async def test_a_page_that_shows_nothing_within_the_limit_tells_what_still_goes_on(hand: Hand) -> None:
+    told = await hand.opens(f"<div id=root></div><script>fetch('/hang').then(() => {{ {DRAW} }})</script>")
+    assert "nothing shown yet" in told
+    assert "GET /hang" in told
+
+
+async def test_an_empty_page_without_scripts_is_told_at_once(hand: Hand) -> None:
+    assert await hand.opens("<img src=/hang hidden>") == ""
+
+
+async def test_a_click_that_empties_the_page_for_another_view_is_told_with_that(hand: Hand) -> None:
+    later = f"setTimeout(() => fetch('/slow?s=0.3').then(() => {{ {DRAW} }}), 900)"
+    empty = on_go(f"root.innerHTML = ''; {later}")
+    assert "Drawn" in await hand.presses(f"<div id=root>{empty}</div>")

@@ -12,9 +12,8 @@ FORM = (
     "<label>Slug <input pattern='[a-z]+' value=a></label><button>Send</button></form>"
 )
 SINGLE = (
-    "<div style='display:grid;width:300px'><div style='grid-area:1/1/2/3'>ada</div>"
-    "<div style='grid-area:1/1/2/3;display:inline-grid'><input role=combobox"
-    " aria-expanded=false {0}></div></div>"
+    "<div style='display:grid;width:300px'><div style='grid-area:1/1/2/3'>ada</div><div"
+    " style='grid-area:1/1/2/3;display:inline-grid'><input role=combobox aria-expanded=false {0}></div></div>"
 )
 
 

@@ -59,10 +59,13 @@ function wire(line, isNew, old = null) {
   return [kind, depth, id, role, name, states, isNew ? 1 : 0, far, ...inner];
 }
 
-/** Choose what a budget has room for: what is in the view first, then what is near it. @param {Line[]} lines @param {Int32Array} costs @param {number} total @param {number} budget in characters @returns {number[]} places in `lines` */
-function choose(lines, costs, total, budget) {
-  if (total <= budget) return [...lines.keys()];
-  const order = Float64Array.from(lines.map(({ far }, i) => Math.min(far < 0 ? Math.round(-far * 1.5) : far, 4e7) * 1e7 + i)).sort();
+/** @param {number[]} costs */
+const sumOf = (costs) => costs.reduce((sum, own) => sum + own, 0);
+
+/** The places of what a budget has room for: all, or those of the lowest ranks, one at least. @param {number[]} costs in characters @param {number[]} ranks @param {number} budget */
+function choose(costs, ranks, budget) {
+  if (sumOf(costs) <= budget) return [...costs.keys()];
+  const order = Float64Array.from(ranks, (rank, i) => Math.min(Math.round(rank), 4e7) * 1e7 + i).sort();
   const chosen = [];
   let used = 0;
   for (const ranked of order) {
@@ -179,14 +182,12 @@ function seenOfFrames(lines) {
   const parts = {};
   for (const line of lines) {
     const element = line.role === "iframe" && line.far === 0 ? byId(line.id) : null;
-    if (!(element instanceof HTMLElement)) continue;
+    if (!element) continue;
     const { port } = line;
-    const box = rectOf(element);
-    const scale = element.offsetWidth ? box.width / element.offsetWidth : 1;
-    const [x, y] = [box.left + element.clientLeft * scale, box.top + element.clientTop * scale];
-    const [width, height] = [element.clientWidth, element.clientHeight];
-    const [left, top] = [Math.max(0, (port.left - x) / scale), Math.max(0, (port.top - y) / scale)];
-    const [right, bottom] = [Math.min(width, (port.right - x) / scale), Math.min(height, (port.bottom - y) / scale)];
+    const { left: x, top: y, scale, down } = contentOfFrame(element);
+    const [width, height] = [_clientWidth.call(element), _clientHeight.call(element)];
+    const [left, top] = [Math.max(0, (port.left - x) / scale), Math.max(0, (port.top - y) / down)];
+    const [right, bottom] = [Math.min(width, (port.right - x) / scale), Math.min(height, (port.bottom - y) / down)];
     if (right <= left || bottom <= top || (right - left > width - LEAST_SCROLL && bottom - top > height - LEAST_SCROLL)) continue;
     parts[line.id] = [left, top, right, bottom, port.id];
   }
@@ -196,9 +197,9 @@ function seenOfFrames(lines) {
 /** What a budget has room for; these lines count as reported once the next reading is compared with this one. @param {Line[]} lines @param {Folding | null} folding @param {Set<number> | null} old ids reported before @param {number} budget in characters */
 function snapshotOf(lines, folding, old, budget) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
-  const costs = Int32Array.from(shown.map(costOf));
-  const cost = costs.reduce((sum, own) => sum + own, 0);
-  const chosen = choose(shown, costs, cost, budget);
+  const costs = shown.map(costOf);
+  // What is in the view first, then what is near it.
+  const chosen = choose(costs, shown.map(({ far }) => Math.max(far, far * -1.5)), budget);
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
@@ -206,7 +207,7 @@ function snapshotOf(lines, folding, old, budget) {
     wired.push(wire(line, !!old && line.kind === "interactive" && !old.has(line.id), old));
   }
   const all = places ? chosen.map((at) => /** @type {number} */ (places[at])) : chosen.length === lines.length ? null : chosen;
-  return { lines: wired, places: all, cost, ...sidesOf(lines) };
+  return { lines: wired, places: all, cost: sumOf(costs), ...sidesOf(lines) };
 }
 
 /** Where lines change sides more often, no sides are reported. */
@@ -420,25 +421,15 @@ function inOrder(origin) {
 /** @param {Change[]} changes @param {Line[]} old what was there before @param {number} budget */
 function chooseChanges(changes, old, budget) {
   const costs = changes.map(([kind, line, before]) => (kind === "replaced" ? 14 : costOf(line) + (before ? 12 + (before.name === line.name ? 0 : before.name.length) : 0)));
-  const total = costs.reduce((sum, own) => sum + own, 0);
   const ranks = changes.map(([kind, line, , , at]) => {
     if (kind === "added" && at === -1) return 300;
     return Math.abs(line.far) + (kind === "replaced" || kind === "moved" ? 1e6 : 0) + (kind === "removed" ? 500 : 0);
   });
-  const order = [...changes.keys()];
-  if (total > budget) order.sort((a, b) => Number(ranks[a]) - Number(ranks[b]) || a - b);
-  let cost = 0;
-  const chosen = [];
-  for (const i of order) {
-    const own = /** @type {number} */ (costs[i]);
-    if (cost + own > budget) break;
-    cost += own;
-    chosen.push(i);
-  }
-  const wired = chosen.sort((a, b) => a - b).map((i) => {
+  const chosen = choose(costs, ranks, budget);
+  const wired = chosen.map((i) => {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];
     return [kind, wire(line, kind === "added" && at !== -1 && line.kind === "interactive"), before && wire(before, false), was, at, went];
   });
-  return { wire: wired, omitted: changes.length - chosen.length, cost };
+  return { wire: wired, omitted: changes.length - chosen.length, cost: sumOf(chosen.map((i) => Number(costs[i]))) };
 }

@@ -1,13 +1,7 @@
 /** Making an element ready for an action, or saying what is in the way. */
 
-/** @param {Element} element the control behind a label, or the element itself */
-function controlOf(element) {
-  if (localName(element) === "label") {
-    const control = /** @type {HTMLLabelElement} */ (element).control;
-    if (control) return control;
-  }
-  return element;
-}
+/** The control behind a label, or the element itself. @param {Element} element @returns {Element} */
+const controlOf = (element) => (localName(element) === "label" && /** @type {HTMLLabelElement} */ (element).control) || element;
 
 /** @param {Element} element */
 function valueKind(element) {
@@ -26,6 +20,9 @@ function valueKind(element) {
   if ((element instanceof HTMLElement && _isContentEditable.call(element)) || isEditor(element, tag) || inDesign()) return "rich";
   return SLIDERS.has(explicitRole(element)) && attribute(element, "aria-valuenow") !== null ? "slider" : "none";
 }
+
+/** @param {Element} element */
+const isCheck = (element) => valueKind(element) === "check";
 
 /** The kinds of what takes a value from a text. */
 const FILLED = set("text picker rich keys slider");
@@ -59,10 +56,7 @@ function slider(element) {
 
 /** @param {Element} element */
 function checkedState(element) {
-  if (localName(element) === "input") {
-    const type = inputType(element);
-    if (type === "checkbox" || type === "radio") return /** @type {HTMLInputElement} */ (element).checked;
-  }
+  if (isCheck(element)) return /** @type {HTMLInputElement} */ (element).checked;
   const [inner, other] = queryAll(element, "input[type=checkbox],input[type=radio],[aria-checked]");
   if (inner && !other && !attribute(element, "aria-checked")) return checkedState(inner);
   const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected") || (saysItself(element, "checked") && "true");
@@ -271,8 +265,7 @@ async function tryReady(id, purpose, force, faint) {
     do drawn = (await frame()) || drawn;
     while ((scripted && now() - begun < SCRIPTED_STEP) || (!drawn && now() - begun < LATEST_FRAME));
     box = boxOf(target);
-    const isMoved = (/** @type {"left" | "top" | "width" | "height"} */ side) => before[side] !== box[side];
-    if (isMoved("left") || isMoved("top") || isMoved("width") || isMoved("height")) return { problem: "moving", ...facts };
+    if (String(sidesOfBox(before)) !== String(sidesOfBox(box))) return { problem: "moving", ...facts };
   }
   const free = WITHOUT_HIT.has(purpose);
   let point = pointOn(target, free);
@@ -356,16 +349,22 @@ function frameHiddenBy(element) {
   return isOff && !scrolledAway(element) ? "off the page" : hiddenBy(element, true);
 }
 
+/** Where the page of a frame begins in this page, and how much larger or smaller it is drawn. @param {Element} element */
+function contentOfFrame(element) {
+  const box = rectOf(element);
+  const { offsetWidth, offsetHeight, clientLeft, clientTop } = /** @type {HTMLElement} */ (element);
+  const { paddingLeft, paddingTop } = styleOf(element);
+  const [scale, down] = [offsetWidth ? box.width / offsetWidth : 1, offsetHeight ? box.height / offsetHeight : 1];
+  return { left: box.left + (clientLeft + parseFloat(paddingLeft)) * scale, top: box.top + (clientTop + parseFloat(paddingTop)) * down, scale, down };
+}
+
 /** Where a point of a frame's page lies in this page, whether the frame is shown, and whether anything covers the point. @param {Element} element @param {number} x @param {number} y @param {string} purpose */
 async function framePoint(element, x, y, purpose) {
   const how = frameHiddenBy(element);
   if (how) return { problem: "hidden", how: `its frame is ${how}` };
   const place = () => {
-    const box = rectOf(element);
-    const { offsetWidth, offsetHeight, clientLeft, clientTop } = /** @type {HTMLElement} */ (element);
-    const { paddingLeft, paddingTop } = styleOf(element);
-    const [scale, down] = [offsetWidth ? box.width / offsetWidth : 1, offsetHeight ? box.height / offsetHeight : 1];
-    return { x: box.left + (clientLeft + parseFloat(paddingLeft) + x) * scale, y: box.top + (clientTop + parseFloat(paddingTop) + y) * down, scale };
+    const { left, top, scale, down } = contentOfFrame(element);
+    return { x: left + x * scale, y: top + y * down, scale };
   };
   let point = place();
   const inView = () => point.x >= 0 && point.y >= 0 && point.x < innerWidth && point.y < innerHeight;

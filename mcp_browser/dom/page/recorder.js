@@ -77,8 +77,6 @@ function pointIn(element, { clientX, clientY }) {
 
 /** @param {MouseEvent | KeyboardEvent} event */
 const held = (event) => MODIFIERS.filter((name) => event.getModifierState(name));
-/** @param {Element} element */
-const isCheck = (element) => valueKind(element) === "check";
 /** Whether what an element holds is reported once it has changed. @param {Element} element */
 const isChosenFrom = (element) => localName(element) === "select";
 /** @param {Element} element */
