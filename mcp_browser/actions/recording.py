@@ -30,12 +30,11 @@ from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.driver_errors import is_context_gone
+from mcp_browser.dom.driver_errors import FrameGone, is_context_gone
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.locators import ElementLocator, locators
 from mcp_browser.dom.models import DomNode, ElementQuery
 from mcp_browser.dom.named import ElementName, Index, index_of
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide, redact_addresses
 from mcp_browser.privacy.redaction import is_secret_name

@@ -21,8 +21,8 @@ from mcp_browser.agent.record.history import NUMBER, ActionRecord, AgentHistory,
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.task import ActionCall, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.identities import ElementRecord, Located
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
 from mcp_browser.text import counted, quoted
 

@@ -16,12 +16,16 @@ from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
 from mcp_browser.browser.page import CONTROL_SECONDS, TabPage
-from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.browser.screencast import Screencast
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import capture, send
-from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.driver_errors import (
+    FrameGone,
+    as_action_error,
+    navigation_error,
+    network_code,
+    plain_message,
+)
 from mcp_browser.errors import (
     ActionError,
     BlockedUrl,

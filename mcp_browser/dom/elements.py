@@ -14,12 +14,13 @@ from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.identities import Identities
 from mcp_browser.dom.keys import InputTargets, KeyPlace, key_place, keyboard_unknown
 from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
-from mcp_browser.dom.worlds import FrameGone, World, answers, break_off
+from mcp_browser.dom.worlds import World, answers, break_off
 from mcp_browser.errors import NotActionable
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_browser.dom.cdp import extra_seconds, within
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.models import DomChange, SettleState
 from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, STATES
-from mcp_browser.dom.worlds import FrameGone, World, Worlds
+from mcp_browser.dom.worlds import World, Worlds
 
 FRAME_SECONDS = 3.0
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter

@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from mcp_browser.browser.playwright_errors import as_action_error, navigation_error
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import as_action_error, navigation_error
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
