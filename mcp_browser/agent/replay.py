@@ -418,7 +418,7 @@ class Replay(TaskRun):
             why = f"{wanted} was not found."
             try:
                 async with self.session.lock:
-                    located = await tab.ask(tab.dom.identities.locate(wanted))
+                    located = await tab.ask(tab.dom.locate(wanted))
             except DialogOpen:
                 raise
             except (ActionError, PlaywrightError, FrameGone) as error:
