@@ -6,12 +6,13 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from playwright.async_api import BrowserContext
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import begin
+from mcp_browser.browser.session_services import ServicePlugin
 from mcp_browser.dom.driver_errors import is_closed, plain_message
 from mcp_browser.errors import ActionError
 
@@ -36,7 +37,7 @@ FROM_THE_START: dict[str, str] = {
 by what the settings want; they are imported only if needed."""
 
 
-class SessionPlugin:
+class SessionPlugin(ServicePlugin, Protocol):
     """Follows a session through all its contexts and tabs.
 
     A subclass defines the methods that it needs. None is called twice for the same context or tab. A
@@ -54,17 +55,6 @@ class SessionPlugin:
 
     def tab_closed(self, tab: "Tab") -> None:
         """A tab is gone, for whatever reason."""
-
-    def notices(self) -> Iterable[str]:
-        """Sentences for the next result; each is returned once."""
-        return ()
-
-    def secrets(self) -> Iterable[str]:
-        """Secrets that it has seen under their names, to be redacted everywhere."""
-        return ()
-
-    def holds_secret(self) -> None:
-        """The session now holds another value that nothing may show."""
 
     async def leaving(self) -> None:
         """The context, still open, is about to be released; the session may get another one later."""

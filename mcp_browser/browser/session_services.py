@@ -13,7 +13,6 @@ from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import FairSemaphore
 from mcp_browser.browser.files.artifacts import Artifact, ClientDisk
 from mcp_browser.browser.files.downloads import Downloads
-from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.keys import KeyPlace
 from mcp_browser.errors import ActionError
 from mcp_browser.policy import Target
@@ -79,6 +78,21 @@ class TypingRule(Protocol):
         ...
 
 
+class ServicePlugin(Protocol):
+    """The part of a `SessionPlugin` that the services use."""
+
+    def notices(self) -> Iterable[str]:
+        """Sentences for the next result; each is returned once."""
+        return ()
+
+    def secrets(self) -> Iterable[str]:
+        """Secrets that it has seen under their names, to be redacted everywhere."""
+        return ()
+
+    def holds_secret(self) -> None:
+        """The session now holds another value that nothing may show."""
+
+
 @dataclass(slots=True, eq=False, kw_only=True)
 class SessionServices:
     """The parts of a session that its tabs use.
@@ -96,7 +110,7 @@ class SessionServices:
     settings: Settings
     channel: str
     downloads: Downloads
-    plugins: Iterable[SessionPlugin]
+    plugins: Iterable[ServicePlugin]
     hidden: Hidden
     addresses: SessionAddresses
     limits: SessionLimits
