@@ -260,11 +260,10 @@ class Frames:
                 continue
             try:
                 frame, answer = await self._ask_within(parent, owner, method, args)
-            except FrameGone:
-                missed.append(Missed(parent, owner, "is still loading"))
-                continue
-            except TimeoutError:
-                missed.append(Missed(parent, owner, "does not answer: its script is busy"))
+            except (FrameGone, TimeoutError) as error:
+                is_gone = isinstance(error, FrameGone)
+                why = "is still loading" if is_gone else "does not answer: its script is busy"
+                missed.append(Missed(parent, owner, why))
                 continue
             yield frame, answer
             stands = stands_of(answer)

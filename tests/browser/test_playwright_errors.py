@@ -13,7 +13,6 @@ from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
     DeadlineExceeded,
-    NavigationError,
     StaleElement,
 )
 
@@ -32,10 +31,6 @@ async def error_of(work: Awaitable[object], kind: type[ActionError], *parts: str
 async def test_a_time_limit(page: Page) -> None:
     waiting = page.wait_for_selector("#never", timeout=50)
     await error_of(waiting, DeadlineExceeded, "within 0.05 s", "the test")
-
-
-async def test_an_address_that_does_not_open(page: Page) -> None:
-    await error_of(page.goto("http://127.0.0.1:9/"), NavigationError, "http://127.0.0.1:9/")
 
 
 async def test_a_closed_page(page: Page) -> None:

@@ -66,9 +66,7 @@ CHANGED = {
 }
 
 
-async def test_an_element_is_found_again_on_a_changed_page(
-    show: Show, page: Page, site: Site, dom: DomService
-) -> None:
+async def test_an_element_is_found_again(show: Show, page: Page, site: Site, dom: DomService) -> None:
     await show(OLD)
     record = await recorded(dom, "button", "Add", nth=1)
     assert record.twins == 1
@@ -88,9 +86,7 @@ async def test_what_cannot_be_told_apart_is_not_guessed(show: Show, page: Page, 
         await dom.locate(record)
 
 
-async def test_an_element_in_shadow_trees_and_a_frame_of_another_site_is_found_again(
-    show: Show, page: Page, site: Site
-) -> None:
+async def test_an_element_in_a_shadow_tree_and_frame_is_found(show: Show, page: Page, site: Site) -> None:
     inner = "<div id=host></div><script>host.attachShadow({mode: 'closed'}).innerHTML = '<button>In</button>'"
     path = site.page(f"{inner}</script>").removeprefix(site.url)
     body = f"<button>In</button><iframe title=far src='{site.other}{path}'></iframe>"
