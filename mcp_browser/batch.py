@@ -20,9 +20,9 @@ from mcp_browser.browser.element import Element, FieldValue
 from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import ConsentNeeded, PolicyGate, refused
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.dom.named import ElementName
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,

@@ -19,10 +19,9 @@ from mcp_browser.audit import audit_log_of, name_of, outcome_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.filenames import ServerPaths
 from mcp_browser.browser.page import ActionScope
-from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import PolicyGate
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.driver_errors import FrameGone, as_action_error
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
 from mcp_browser.hosts import origin_of
 from mcp_browser.policy import load_policy

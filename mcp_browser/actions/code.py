@@ -6,8 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from mcp_browser.dom.identities import ElementRecord
-from mcp_browser.dom.locators import ElementLocator, Kind, json_quoted, locators, quoted
+from mcp_browser.dom.identities import (
+    ElementLocator,
+    ElementRecord,
+    Kind,
+    json_quoted,
+    locators,
+    py_quoted,
+)
 from mcp_browser.errors import ActionError
 from mcp_browser.text import one_line
 
@@ -48,7 +54,7 @@ class Expression(str):
 class _Python:
     """How statements are written: as formats, several lines around those that stand for `{body}`."""
 
-    quote: Callable[[str], str] = staticmethod(quoted)
+    quote: Callable[[str], str] = staticmethod(py_quoted)
     constant: Callable[[object], str] = staticmethod(repr)
     comment = "# {}"
     printing = "print({})"

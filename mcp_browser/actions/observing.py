@@ -15,11 +15,10 @@ from mcp_browser.actions.waiting import refuse_selector
 from mcp_browser.browser.choosing import seek
 from mcp_browser.browser.element import Element, describe_element
 from mcp_browser.browser.pictures import encode_whole, make_picture
-from mcp_browser.browser.playwright_errors import is_context_gone
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import FrameGone, is_context_gone
 from mcp_browser.dom.models import Box, ElementQuery, FoundElements, Size
 from mcp_browser.dom.named import OptionalIndex
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DeadlineExceeded, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.pictures import Shot

@@ -30,12 +30,10 @@ from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.driver_errors import is_context_gone
-from mcp_browser.dom.identities import ElementRecord
-from mcp_browser.dom.locators import ElementLocator, locators
+from mcp_browser.dom.driver_errors import FrameGone, is_context_gone
+from mcp_browser.dom.identities import ElementLocator, ElementRecord, locators
 from mcp_browser.dom.models import DomNode, ElementQuery
 from mcp_browser.dom.named import ElementName, Index, index_of
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import hide, redact_addresses
 from mcp_browser.privacy.redaction import is_secret_name
@@ -110,7 +108,7 @@ async def record_elements(
     for argument, value in element_arguments(arguments):
         try:
             tab = session.current_tab
-            work = tab.dom.identities.record(value) if isinstance(value, int) else _at_point(session, value)
+            work = tab.dom.record(value) if isinstance(value, int) else _at_point(session, value)
             record = await tab.ask(work, limit=RECORDING_SECONDS)
         except UNKNOWN:
             continue
@@ -126,7 +124,7 @@ async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None
     hit = await tab.dom.at_point(x, y)
     if hit is None or hit.node.index is None:
         return None
-    record = await tab.dom.identities.record(hit.node.index)
+    record = await tab.dom.record(hit.node.index)
     if record.width <= 0 or record.height <= 0:
         return None
     at = (round((x - record.x) / record.width, 4), round((y - record.y) / record.height, 4))
@@ -135,7 +133,7 @@ async def _at_point(session: BrowserSession, point: str) -> ElementRecord | None
 
 async def locator_of(tab: "Tab", index: int, known: ElementRecord | None = None) -> ElementLocator:
     """The best locator that finds this element alone; raises NotFound, StaleElement, NotActionable."""
-    record = known or await tab.ask(tab.dom.identities.record(index))
+    record = known or await tab.ask(tab.dom.record(index))
     for candidate in locators(record):
         try:
             handles = await tab.ask(candidate.on(tab.page).element_handles())

@@ -13,7 +13,6 @@ from mcp_browser.actions.files import allowed_file
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, list_part
 from mcp_browser.browser.files.artifacts import IN_CLEAR
-from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_services import Logins
 from mcp_browser.browser.site_data import (
     clear_site,
@@ -26,7 +25,7 @@ from mcp_browser.browser.site_data import (
     read_file,
     read_state,
 )
-from mcp_browser.dom.driver_errors import plain_message
+from mcp_browser.dom.driver_errors import own_refusal, plain_message
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.redaction import MARK, Redactor, is_secret_cookie

@@ -17,7 +17,7 @@ from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
 from mcp_browser.browser.network.routes import UrlPattern
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.locators import ElementLocator
+from mcp_browser.dom.identities import ElementLocator
 from mcp_browser.dom.named import OptionalIndex
 from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address, hide

@@ -11,9 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 from mcp_browser.actions.code import Code
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext
-from mcp_browser.dom.driver_errors import is_context_gone
+from mcp_browser.dom.driver_errors import FrameGone, is_context_gone
 from mcp_browser.dom.named import OptionalIndex
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments
 from mcp_browser.privacy.hiding import cut_address
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from mcp_browser.browser.observation import DialogAnswer
-    from mcp_browser.dom.locators import ElementLocator
+    from mcp_browser.dom.identities import ElementLocator
 
 SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them
 

@@ -47,8 +47,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.identities import ElementRecord
-from mcp_browser.dom.locators import ElementLocator
+from mcp_browser.dom.identities import ElementLocator, ElementRecord
 from mcp_browser.dom.person import Report
 from mcp_browser.errors import InvalidArguments, NotActionable, StaleElement
 from mcp_browser.privacy.hiding import NAMED
@@ -326,14 +325,14 @@ class PersonRecorder(SessionPlugin):
         if closed:
             return None
         async with self._lock, asyncio.timeout(FINDING_SECONDS):
-            now = await tab.ask(tab.dom.identities.record(record.index))
+            now = await tab.ask(tab.dom.record(record.index))
             if (now.role, now.name, now.attributes) != (record.role, record.name, record.attributes):
                 raise StaleElement("What was done has changed it.")
             try:
                 return await locator_of(tab, record.index, record)
             except NotActionable:
                 # Unless it has left the page meanwhile.
-                await tab.ask(tab.dom.identities.record(record.index))
+                await tab.ask(tab.dom.record(record.index))
                 return None
 
     def _add(self, step: PersonStep, *instead_of: Named) -> None:

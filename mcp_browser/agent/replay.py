@@ -21,8 +21,8 @@ from mcp_browser.agent.record.history import NUMBER, ActionRecord, AgentHistory,
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.task import ActionCall, TaskOutcome, TaskStatus
 from mcp_browser.agent.task_run import TaskRun
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.identities import ElementRecord, Located
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, DialogOpen, InvalidArguments, NotActionable, NotFound
 from mcp_browser.text import counted, quoted
 
@@ -418,7 +418,7 @@ class Replay(TaskRun):
             why = f"{wanted} was not found."
             try:
                 async with self.session.lock:
-                    located = await tab.ask(tab.dom.identities.locate(wanted))
+                    located = await tab.ask(tab.dom.locate(wanted))
             except DialogOpen:
                 raise
             except (ActionError, PlaywrightError, FrameGone) as error:

@@ -13,8 +13,8 @@ from playwright.async_api import Error as PlaywrightError
 from mcp_browser.browser.clipboard import chord_of
 from mcp_browser.browser.page import TabPage
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.keys import HeldKeys, KeyHold, KeyPlace, keyboard_unknown
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, McpBrowserError, NotActionable
 from mcp_browser.policy import Target
 

@@ -18,13 +18,12 @@ from mcp_browser.browser.collectors import Console
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.observation import LONGEST_MESSAGE, DialogAnswer, DialogInfo, Effect
 from mcp_browser.browser.page_activity import Activity
-from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import seconds, send
-from mcp_browser.dom.driver_errors import is_closed
+from mcp_browser.dom.driver_errors import FrameGone, as_action_error, is_closed
 from mcp_browser.dom.scripts import limits_script
 from mcp_browser.dom.service import DomService
-from mcp_browser.dom.worlds import READING_HINT, FrameGone
+from mcp_browser.dom.worlds import READING_HINT
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen, NotFound
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.text import quoted
@@ -82,7 +81,7 @@ class TabPage:
             channel=services.channel,
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
-            sent=self._on_sent,
+            sent=lambda pair: services.hide({SENT: pair}),
             addresses=services.addresses,
             learnt=services.learnt,
         )
@@ -364,9 +363,6 @@ class TabPage:
                 return await send(self._cdp, method)
         except (PlaywrightError, TimeoutError):
             return None
-
-    def _on_sent(self, pair: str) -> None:
-        self.services.hide({SENT: pair})
 
     def _on_flood(self) -> None:
         if self._workers is not None:

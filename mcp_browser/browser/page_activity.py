@@ -11,6 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -27,6 +28,10 @@ AWAITED = frozenset({"document", "fetch", "script", "xhr"})
 REQUEST_GRACE = 0.5  # How long the request of a navigation may take to begin, seconds
 RUN_SECONDS = 0.05  # How long a loaded script takes to start, seconds; there is no event for it
 SOON = 1.0  # A `<meta http-equiv=refresh>` within so many seconds is waited for
+FRAME_EVENTS = (
+    *("RequestedNavigation", "StartedNavigating", "StoppedLoading"),
+    *("ScheduledNavigation", "ClearedScheduledNavigation"),
+)
 NAVIGATED = ("http", "https", "file", "blob", "data", "about")  # Schemes of addresses that open a page
 NO_CONTENT = (204, 205)  # HTTP statuses of answers that leave the current page open
 
@@ -300,56 +305,43 @@ class Activity:
 
     def follow(self, cdp: CDPSession, main_frame: Callable[[], str | None]) -> None:
         """Follow CDP's events, too; `main_frame` returns the id of the tab's main frame."""
-
-        def on(name: str, take: Callable[[dict[str, Any]], None]) -> None:
-            def received(event: dict[str, Any]) -> None:
-                if event.get("frameId") == main_frame():
-                    take(event)
-
-            cdp.on(f"Page.frame{name}", received)
-
-        on("RequestedNavigation", self._on_navigation_requested)
-        on("StartedNavigating", self._on_navigation_started)
-        on("StoppedLoading", self._on_loading_stopped)
-        on("ScheduledNavigation", self._on_navigation_scheduled)
-        on("ClearedScheduledNavigation", self._on_navigation_unscheduled)
+        for name in FRAME_EVENTS:
+            cdp.on(f"Page.frame{name}", partial(self._on_frame_event, name, main_frame))
         cdp.on("Page.windowOpen", self._on_window_opening)
 
-    def _on_navigation_requested(self, event: dict[str, Any]) -> None:
-        """A navigation will begin: this precedes its request."""
-        scheme = urlsplit(str(event.get("url", ""))).scheme
-        if event.get("disposition") == "currentTab" and scheme in NAVIGATED:
-            self._requested_at = time.monotonic()
-            self._requested_number = next(self._numbers)
-            self.wake()
-
-    def _on_navigation_started(self, event: dict[str, Any]) -> None:
-        """The request follows when all frames agree."""
-        if self._requested_at:
-            self._starting = "sameDocument" not in str(event.get("navigationType"))
-
-    def _on_loading_stopped(self, _event: dict[str, Any]) -> None:
-        """A requested navigation was cancelled."""
-        if self._starting:
-            self._forget_request()
-            self.wake()
+    def _on_frame_event(
+        self, name: str, main_frame: Callable[[], str | None], event: Mapping[str, Any]
+    ) -> None:
+        if event.get("frameId") != main_frame():
+            return
+        match name:
+            case "RequestedNavigation":  # A navigation will begin: this precedes its request.
+                scheme = urlsplit(str(event.get("url", ""))).scheme
+                if event.get("disposition") != "currentTab" or scheme not in NAVIGATED:
+                    return
+                self._requested_at = time.monotonic()
+                self._requested_number = next(self._numbers)
+            case "StartedNavigating":  # The request follows when all frames agree.
+                if self._requested_at:
+                    self._starting = "sameDocument" not in str(event.get("navigationType"))
+                return
+            case "StoppedLoading":  # A requested navigation was cancelled.
+                if not self._starting:
+                    return
+                self._forget_request()
+            case "ScheduledNavigation":  # A form submission, or a refresh; a page that reloads itself polls.
+                delay = float(event.get("delay", 0))
+                polls = "Refresh" in str(event.get("reason")) and event.get("url") == self._page.url
+                if delay > SOON or polls:
+                    return
+                self._scheduled_until = time.monotonic() + delay + REQUEST_GRACE
+            case _:  # A scheduled one has begun, or was cancelled.
+                self._scheduled_until = 0.0
+        self.wake()
 
     def _forget_request(self) -> None:
         self._requested_at = 0.0
         self._starting = False
-
-    def _on_navigation_scheduled(self, event: dict[str, Any]) -> None:
-        """A form submission, or a refresh; a page that reloads itself is polling."""
-        delay = float(event.get("delay", 0))
-        polls = "Refresh" in str(event.get("reason")) and event.get("url") == self._page.url
-        if delay <= SOON and not polls:
-            self._scheduled_until = time.monotonic() + delay + REQUEST_GRACE
-            self.wake()
-
-    def _on_navigation_unscheduled(self, _event: dict[str, Any]) -> None:
-        """It has begun, or was cancelled."""
-        self._scheduled_until = 0.0
-        self.wake()
 
     def _on_window_opening(self, _event: object) -> None:
         """The page is opening a window; its tab follows a moment later."""

@@ -18,9 +18,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, PendingArtifact
-from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_plugins import SessionPlugin
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.driver_errors import FrameGone, as_action_error
 from mcp_browser.errors import ActionError, NotActionable, NotFound, SettingsError
 from mcp_browser.settings import Settings
 

@@ -20,8 +20,7 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.page import TabPage
 from mcp_browser.browser.pictures import encode_whole, size_of
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.driver_errors import is_closed
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.driver_errors import FrameGone, is_closed
 from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.privacy.hiding import spellings
 from mcp_browser.privacy.pictures import Cover, Covers, Shot

@@ -14,13 +14,11 @@ from mcp_browser.browser.addresses import blocked_page, may_show
 from mcp_browser.browser.collectors import ROOM
 from mcp_browser.browser.observation import DialogInfo, Observation, TabInfo
 from mcp_browser.browser.page import ActionScope
-from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
-from mcp_browser.dom.driver_errors import is_context_gone, is_crashed
+from mcp_browser.dom.driver_errors import FrameGone, as_action_error, is_context_gone, is_crashed
 from mcp_browser.dom.models import DomChanges, DomSnapshot
-from mcp_browser.dom.worlds import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, DialogOpen
 from mcp_browser.text import counted
 

@@ -12,11 +12,10 @@ from playwright.async_api import BrowserContext, CDPSession, Cookie
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser import hosts
-from mcp_browser.browser.playwright_errors import own_refusal
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.driver_errors import plain_message
+from mcp_browser.dom.driver_errors import own_refusal, plain_message
 from mcp_browser.errors import BrowserUnavailable, InvalidArguments, NotActionable, NotFound, SettingsError
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.text import counted

@@ -9,19 +9,23 @@ from functools import partial
 from typing import Literal
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FloatRect, Page, Request, Response
+from playwright.async_api import FloatRect, Page, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
 from mcp_browser.browser.element import Element
 from mcp_browser.browser.input import Input
 from mcp_browser.browser.page import CONTROL_SECONDS, TabPage
-from mcp_browser.browser.playwright_errors import as_action_error, navigation_error, network_code
 from mcp_browser.browser.screencast import Screencast
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.dom.cdp import capture, send
-from mcp_browser.dom.driver_errors import plain_message
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.driver_errors import (
+    FrameGone,
+    as_action_error,
+    navigation_error,
+    network_code,
+    plain_message,
+)
 from mcp_browser.errors import (
     ActionError,
     BlockedUrl,
@@ -62,8 +66,8 @@ class Tab(TabPage):
         self.input = Input(self)
         self.element = partial(Element, self, self.input)
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
-        if services.egress is not None:
-            page.on("requestfailed", self._on_request_failed)
+        if (egress := services.egress) is not None:
+            page.on("requestfailed", lambda it: it.is_navigation_request() and egress.page_failed(it.url))
         page.on("download", lambda download: services.downloads.start(download, self.activity))
 
     def __str__(self) -> str:
@@ -151,10 +155,6 @@ class Tab(TabPage):
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(self.settings.limits.action_timeout):
                 await self.page.close()
-
-    def _on_request_failed(self, request: Request) -> None:
-        if self.services.egress is not None and request.is_navigation_request():
-            self.services.egress.page_failed(request.url)
 
     # -- navigation
 

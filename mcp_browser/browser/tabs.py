@@ -11,11 +11,10 @@ from playwright.async_api import BrowserContext, Dialog, Page
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition, begin
-from mcp_browser.browser.playwright_errors import as_action_error
 from mcp_browser.browser.session_plugins import SessionPlugins
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
-from mcp_browser.dom.driver_errors import is_crashed
+from mcp_browser.dom.driver_errors import as_action_error, is_crashed
 from mcp_browser.errors import ActionError, BrowserUnavailable, NotFound
 from mcp_browser.privacy.hiding import cut_address
 

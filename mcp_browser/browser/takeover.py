@@ -14,7 +14,7 @@ from mcp_browser.browser.concurrency import Condition, begin, within
 from mcp_browser.browser.session_services import SessionServices
 from mcp_browser.browser.tab import Tab
 from mcp_browser.browser.tabs import Tabs
-from mcp_browser.dom.worlds import FrameGone
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.errors import ActionError, BrowserUnavailable, DeadlineExceeded, NotActionable, TakenOver
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.text import cut, quoted

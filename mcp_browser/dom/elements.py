@@ -8,19 +8,21 @@ from mimetypes import guess_type
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from playwright.async_api import CDPSession, ElementHandle, Page
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
 from mcp_browser.dom.cdp import send
-from mcp_browser.dom.identities import Identities
+from mcp_browser.dom.driver_errors import FrameGone
+from mcp_browser.dom.identities import LEVELS, ElementRecord, Located, element_record
 from mcp_browser.dom.keys import InputTargets, KeyPlace, key_place, keyboard_unknown
 from mcp_browser.dom.models import DomNode, PointHit, ReadyElement, WindowState
 from mcp_browser.dom.person import PersonReports
 from mcp_browser.dom.reading import PageReader
-from mcp_browser.dom.worlds import FrameGone, World, answers, break_off
-from mcp_browser.errors import NotActionable
+from mcp_browser.dom.worlds import World, answers, break_off
+from mcp_browser.errors import NotActionable, NotFound
 
 Purpose = Literal["click", "hover", "fill", "select", "check", "drag", "upload", "read"]
 
@@ -72,7 +74,6 @@ class PageElements(PageReader):
     def __init__(self, page: Page, **options: Any) -> None:
         """Serve a page, as `PageReader` does."""
         super().__init__(page, **options)
-        self.identities = Identities(self._frames, self._references, self._ask)
         self.targets = InputTargets(self._frames, self._ask)
         self.person = PersonReports(self._frames, self._references)
 
@@ -108,6 +109,43 @@ class PageElements(PageReader):
                 if "id" in option:
                     option["index"] = self._references.index(option.pop("id"), ref.world, ref.document)
         return value
+
+    async def record(self, index: int) -> ElementRecord:
+        """What the element of an index can be found again by; raises NotFound, StaleElement."""
+        ref = self.resolve(index)
+        answer = await self._ask(ref, "record", ref.id)
+        x, y, width, height = answer["box"]
+        for parent, owner in reversed(self._frames.way_to(ref.world)):
+            at = await parent.world.run("framePoint", owner, x, y, "read")
+            if "problem" not in at:
+                x, y, width, height = at["x"], at["y"], width * at["scale"], height * at["scale"]
+        paths = await self._frames.paths_to(ref.world)
+        return element_record(index, {**answer, "box": (x, y, width, height)}, paths)
+
+    async def locate(self, record: ElementRecord) -> Located:
+        """The element of a record, first in its own frame. Raises NotFound: none, or several alike."""
+        wanted = record.model_dump(
+            include={"role", "name", "tag", "attributes", "text", "context", "twins", "path"}
+        )
+        found: list[tuple[tuple[bool, int], World, dict[str, Any]]] = []
+        main = await self._frames.main()
+        async for frame, answer in self._frames.each("locate", wanted):
+            if answer["level"] == "none":
+                continue
+            is_own = frame is main
+            if record.frame is not None:
+                is_own = not is_own and urlsplit(record.frame)[:3] == urlsplit(str(answer["url"]))[:3]
+            found.append(((not is_own, LEVELS.index(answer["level"])), frame.world, answer))
+        if not found:
+            raise NotFound(f"Nothing on the page is like {record}.")
+        rank = min(rank for rank, *_ in found)
+        best = [(world, answer) for its_rank, world, answer in found if its_rank == rank]
+        count = sum(answer["count"] for _, answer in best)
+        if count > 1:
+            raise NotFound(f"{count} elements fit {record} equally well, and nothing tells them apart.")
+        ((world, answer), *_) = best
+        node = self._references.shown(answer["node"], world, answer["doc"])
+        return Located(level=LEVELS[rank[1]], node=node)
 
     async def window(self) -> WindowState:
         """Return the size of the view and whether it is shown."""

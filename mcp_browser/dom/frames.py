@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_browser.dom.cdp import extra_seconds, within
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.models import DomChange, SettleState
 from mcp_browser.dom.references import DEPTH, FAR, ID, KIND, NAME, PARTS, ROLE, STATES
-from mcp_browser.dom.worlds import FrameGone, World, Worlds
+from mcp_browser.dom.worlds import World, Worlds
 
 FRAME_SECONDS = 3.0
 SILENT_SECONDS = 0.2  # How long a frame within is waited for; one that did not answer before, shorter
@@ -259,11 +260,10 @@ class Frames:
                 continue
             try:
                 frame, answer = await self._ask_within(parent, owner, method, args)
-            except FrameGone:
-                missed.append(Missed(parent, owner, "is still loading"))
-                continue
-            except TimeoutError:
-                missed.append(Missed(parent, owner, "does not answer: its script is busy"))
+            except (FrameGone, TimeoutError) as error:
+                is_gone = isinstance(error, FrameGone)
+                why = "is still loading" if is_gone else "does not answer: its script is busy"
+                missed.append(Missed(parent, owner, why))
                 continue
             yield frame, answer
             stands = stands_of(answer)

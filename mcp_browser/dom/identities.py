@@ -1,20 +1,39 @@
-"""Elements by what they can be found again by, on a page that may have changed since."""
+"""Elements by what they can be found again by, on a page that may have changed: records and locators."""
 
+import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
-from urllib.parse import urlsplit
 
+from playwright.async_api import Locator, Page
 from pydantic import Field
 
-from mcp_browser.dom.frames import Frames, FrameState
-from mcp_browser.dom.keys import Ask
 from mcp_browser.dom.models import DomNode, Frozen
-from mcp_browser.dom.references import References
-from mcp_browser.errors import NotFound
 from mcp_browser.text import quoted
 
 MatchLevel = Literal["exact", "attributes", "role", "text"]  # By what an element was found again
 LEVELS: tuple[MatchLevel, ...] = get_args(MatchLevel)
+
+ROLES = frozenset(
+    (
+        "alert alertdialog article banner blockquote button caption cell checkbox columnheader combobox "
+        "complementary contentinfo dialog document feed figure form grid gridcell group heading img link "
+        "list listbox listitem log main menu menubar menuitem menuitemcheckbox menuitemradio meter "
+        "navigation option progressbar radio radiogroup region row rowgroup rowheader scrollbar search "
+        "searchbox separator slider spinbutton status switch tab table tablist tabpanel textbox timer "
+        "toolbar tooltip tree treeitem"
+    ).split()
+)
+"""The roles of ARIA by which Playwright finds elements; a snapshot has a few of its own besides."""
+
+TEST_IDS = ("data-testid", "data-test-id", "data-test", "data-qa", "data-cy")
+MARKS = ("name", "aria-label", "href", "placeholder", "title", "alt")
+
+_PLAIN_ID = re.compile(r"[A-Za-z_][\w-]*")
+
+
+Kind = Literal["role", "label", "text", "visible text", "selector"]
 
 
 class ElementRecord(Frozen):
@@ -66,47 +85,83 @@ class Located(Frozen):
     node: DomNode
 
 
-class Identities:
-    """Records elements of one page, and finds recorded ones."""
+@dataclass(frozen=True, slots=True)
+class ElementLocator:
+    """A locator of Playwright's: `by` role and exact `name`, label, text or `selector`, its `value`.
 
-    def __init__(self, frames: Frames, references: References, ask: Ask) -> None:
-        """Work on the page of `frames`; `ask` puts a question about an element, raises where it is gone."""
-        self._frames = frames
-        self._references = references
-        self._ask = ask
+    `frames` are the selectors of the frames around it, from the outermost on. Where several are found, it is
+    the `nth` of them, counted from 0.
+    """
 
-    async def record(self, index: int) -> ElementRecord:
-        """What the element of an index can be found again by; raises NotFound, StaleElement."""
-        ref = self._references[index]
-        answer = await self._ask(ref, "record", ref.id)
-        x, y, width, height = answer["box"]
-        for parent, owner in reversed(self._frames.way_to(ref.world)):
-            at = await parent.world.run("framePoint", owner, x, y, "read")
-            if "problem" not in at:
-                x, y, width, height = at["x"], at["y"], width * at["scale"], height * at["scale"]
-        paths = await self._frames.paths_to(ref.world)
-        return element_record(index, {**answer, "box": (x, y, width, height)}, paths)
+    by: Kind
+    value: str
+    name: str | None = None
+    frames: tuple[str, ...] = ()
+    nth: int | None = None
 
-    async def locate(self, record: ElementRecord) -> Located:
-        """The element of a record, first in its own frame. Raises NotFound: none, or several alike."""
-        wanted = record.model_dump(
-            include={"role", "name", "tag", "attributes", "text", "context", "twins", "path"}
+    @property
+    def calls(self) -> list[tuple[str, tuple[Any, ...], dict[str, Any]]]:
+        """The methods of Playwright's to call one after the other, from the page on, with their arguments."""
+        exact = {"exact": True}
+        found: dict[Kind, list[tuple[str, tuple[Any, ...], dict[str, Any]]]] = {
+            "role": [("get_by_role", (self.value,), {"name": self.name or "", **exact})],
+            "label": [("get_by_label", (self.value,), exact)],
+            "text": [("get_by_text", (self.value,), {})],
+            "visible text": [("get_by_text", (self.value,), {}), ("filter", (), {"visible": True})],
+            "selector": [("locator", (self.value,), {})],
+        }
+        frames = [("frame_locator", (path,), dict[str, Any]()) for path in self.frames]
+        return [*frames, *found[self.by], *([] if self.nth is None else [("nth", (self.nth,), {})])]
+
+    def on(self, page: Page) -> Locator:
+        """Playwright's locator on a page."""
+        found: Any = page
+        for method, arguments, options in self.calls:
+            found = getattr(found, method)(*arguments, **options)
+        return found
+
+
+def locators(record: ElementRecord) -> list[ElementLocator]:
+    """The locators of a recorded element, those first that are likeliest to mean it tomorrow."""
+    found: list[ElementLocator] = []
+
+    def add(by: Kind, value: str, name: str | None = None, *, mark: str = "") -> None:
+        found.append(ElementLocator(by, value, name, record.frames, record.places.get(mark)))
+
+    for name in TEST_IDS:
+        if name in record.attributes:
+            add("selector", f"[{name}={json.dumps(record.attributes[name])}]", mark=name)
+    whole_name = record.name and not record.name.endswith("…")
+    if record.role in ROLES and whole_name and not record.twins:
+        add("role", record.role, record.name)
+    if record.tag in ("input", "textarea", "select") and whole_name:
+        add("label", record.name)
+    if (identifier := record.attributes.get("id")) is not None:
+        add(
+            "selector",
+            f"#{identifier}" if _PLAIN_ID.fullmatch(identifier) else f"[id={json.dumps(identifier)}]",
+            mark="id",
         )
-        found: list[tuple[bool, int, FrameState, dict[str, Any]]] = []
-        main = await self._frames.main()
-        async for frame, answer in self._frames.each("locate", wanted):
-            if answer["level"] != "none":
-                is_own = frame is main
-                if record.frame is not None:
-                    is_own = not is_own and urlsplit(record.frame)[:3] == urlsplit(str(answer["url"]))[:3]
-                found.append((not is_own, LEVELS.index(answer["level"]), frame, answer))
-        if not found:
-            raise NotFound(f"Nothing on the page is like {record}.")
-        rank = min(entry[:2] for entry in found)
-        best = [entry for entry in found if entry[:2] == rank]
-        count = sum(answer["count"] for *_, answer in best)
-        if count > 1:
-            raise NotFound(f"{count} elements fit {record} equally well, and nothing tells them apart.")
-        _, level, frame, answer = best[0]
-        node = self._references.shown(answer["node"], frame.world, answer["doc"])
-        return Located(level=LEVELS[level], node=node)
+    for name in MARKS:
+        if name in record.attributes:
+            value = record.attributes.get("value") if name == "name" else None
+            which = f"[value={json.dumps(value)}]" if value is not None else ""
+            add("selector", f"{record.tag}[{name}={json.dumps(record.attributes[name])}]{which}", mark=name)
+    found.sort(key=lambda one: one.nth is not None)
+    if record.path:
+        add("selector", record.path)
+    elif record.text:
+        add("text", record.text)
+    return found
+
+
+def py_quoted(value: str) -> str:
+    """A text as Python writes it, in double quotes where that is as short."""
+    plain = '"' not in value and "\\" not in value and value.isprintable()
+    return f'"{value}"' if plain else repr(value)
+
+
+def json_quoted(value: str) -> str:
+    """A text as TypeScript writes it, in double quotes."""
+    # Line separators end a line of JavaScript, but not of JSON.
+    return json.dumps(value, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -10,9 +10,10 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import within
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.frames import Frames, FrameState, stands_of
 from mcp_browser.dom.references import ElementRef
-from mcp_browser.dom.worlds import FrameGone, World
+from mcp_browser.dom.worlds import World
 from mcp_browser.errors import ActionError, NotActionable
 from mcp_browser.policy import Target
 

@@ -10,11 +10,12 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.frames import Frames
 from mcp_browser.dom.identities import ElementRecord, element_record
 from mcp_browser.dom.references import References
 from mcp_browser.dom.scripts import page_script
-from mcp_browser.dom.worlds import API, WORLD_NAME, FrameGone, World
+from mcp_browser.dom.worlds import API, WORLD_NAME, World
 
 Report = dict[str, Any]
 """What is reported: its `kind`, the document `doc`, whether that is the page's own (`top`), and more."""

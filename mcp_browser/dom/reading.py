@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from mcp_browser.dom.cdp import extra_seconds, within
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.frames import (
     MOST_NESTED_FRAMES,
     NOTHING,
@@ -40,7 +41,7 @@ from mcp_browser.dom.models import (
 )
 from mcp_browser.dom.omissions import Omissions, Repeated, SeenParts, repeated_parts, seen_parts
 from mcp_browser.dom.references import ID, KIND, ROLE, ElementRef, References
-from mcp_browser.dom.worlds import FrameGone, SentSecrets, World, Worlds, reading_of
+from mcp_browser.dom.worlds import SentSecrets, World, Worlds, reading_of
 from mcp_browser.errors import InvalidArguments, StaleElement
 from mcp_browser.privacy.hiding import SessionAddresses
 from mcp_browser.text import CHARACTERS_A_TOKEN

@@ -10,6 +10,7 @@ from typing import Any
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import within
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.elements import PageElements
 from mcp_browser.dom.frames import MOST_NESTED_FRAMES, Answer, FrameState, Missed, settled, stands_of
 from mcp_browser.dom.models import (
@@ -23,7 +24,7 @@ from mcp_browser.dom.models import (
     SettleState,
 )
 from mcp_browser.dom.references import ID, KIND, NAME, ROLE, STATES
-from mcp_browser.dom.worlds import FrameGone, World
+from mcp_browser.dom.worlds import World
 from mcp_browser.errors import ActionError, InvalidArguments, NotActionable, NotFound
 from mcp_browser.privacy.hiding import cut_address
 from mcp_browser.privacy.pictures import Cover, Covers

@@ -15,7 +15,7 @@ from playwright.async_api import CDPSession, Frame, Page, Request
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import SMALL, extra_seconds, seconds, send
-from mcp_browser.dom.driver_errors import is_context_gone, is_frame_gone
+from mcp_browser.dom.driver_errors import FrameGone, is_context_gone, is_frame_gone
 from mcp_browser.dom.scripts import page_script
 from mcp_browser.errors import ActionError, DeadlineExceeded
 
@@ -71,10 +71,6 @@ class SentSecrets:
 
 class WorldLost(Exception):
     """The document that the world belonged to is gone."""
-
-
-class FrameGone(Exception):
-    """The frame is gone, or it lives in another process now."""
 
 
 class World:

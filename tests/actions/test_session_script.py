@@ -12,8 +12,7 @@ from mcp_browser import ActionError, Registry
 from mcp_browser.actions.catalog import default_registry
 from mcp_browser.actions.code import Code, CodeLanguage, RecordedAction, Script
 from mcp_browser.actions.recording import params_of
-from mcp_browser.dom.identities import ElementRecord
-from mcp_browser.dom.locators import ElementLocator, locators
+from mcp_browser.dom.identities import ElementLocator, ElementRecord, locators
 from mcp_browser.errors import NotFound
 from tests.actions.hand import Hand
 from tests.support.scripts import passes_in_python, passes_in_typescript

@@ -36,6 +36,7 @@ class Hand:
     def __init__(self, session: BrowserSession, manager: BrowserManager | None = None) -> None:
         self.session = session
         self._manager = manager
+        self.others = set[int]()  # Browsers' processes that are not the session's
 
     @property
     def manager(self) -> BrowserManager:
@@ -73,6 +74,12 @@ class Hand:
 
     async def answer(self, accept: bool, text: str | None = None) -> Observation:
         return await self.do(lambda tab: tab.answer_dialog(accept, text))
+
+    async def kill_browser(self) -> None:
+        """Kill the one browser that has come since, and wait until the session has heard of it."""
+        (mine,) = browsers(since=self.others)
+        os.kill(mine.pid, signal.SIGKILL)
+        await until(lambda: self.session.tab_in_use is None)
 
     async def look(self) -> Observation:
         with anyio.fail_after(30):
@@ -201,23 +208,12 @@ async def own_manager() -> AsyncIterator[BrowserManager]:
         yield manager
 
 
-@pytest.fixture
-def kill_browser() -> Callable[[Hand], Awaitable[None]]:
-    """Kills the one browser that has come since, and waits until a session has heard of it."""
-    before = {process.pid for process in browsers()}
-
-    async def kill(hand: Hand) -> None:
-        (mine,) = browsers(since=before)
-        os.kill(mine.pid, signal.SIGKILL)
-        await until(lambda: hand.session.tab_in_use is None)
-
-    return kill
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def own_hand(own_manager: BrowserManager) -> Hand:
     """A hand in a session of a browser of its own."""
-    return Hand(await own_manager.open_session())
+    hand = Hand(await own_manager.open_session(), own_manager)
+    hand.others |= {process.pid for process in browsers()}
+    return hand
 
 
 @pytest.fixture

@@ -29,9 +29,7 @@ async def _complaints(hand: Hand, site: Site, body: str, *, count: int = 0) -> s
     return " ".join(notice for notice in seen.notices if notice.startswith("Console"))
 
 
-async def test_errors_are_counted_and_what_could_not_be_loaded_is_reported_with_its_url(
-    hand: Hand, site: Site
-) -> None:
+async def test_errors_are_counted_and_failed_loads_have_their_url(hand: Hand, site: Site) -> None:
     said = "for (const word of ['no stock', 'no stock']) console.error(word); console.log('well')"
     told = await _complaints(hand, site, f"<script>{said}</script><script src=/status/410></script>")
     assert told == f'Console: 3 errors: "no stock" (2 times); "410 (Gone) for {site.url}/status/410"'
@@ -75,9 +73,7 @@ async def test_what_failed_elsewhere_is_counted_and_nothing_is_repeated(hand: Ha
         (1, "new Worker('/throwing.js')"),
     ],
 )
-async def test_a_page_with_very_many_errors_stays_usable(
-    hand: Hand, site: Site, count: int, complain: str
-) -> None:
+async def test_a_page_full_of_errors_stays_usable(hand: Hand, site: Site, count: int, complain: str) -> None:
     script = "for (let i = 0; i < 10000; i++) queueMicrotask(() => { throw new Error('wrong ' + i) })"
     site.publish(script.encode(), path="/throwing.js", content_type="text/javascript")
     hand.tab.console.clear()
@@ -148,9 +144,7 @@ FLOODS = {
 @pytest.mark.slow
 @pytest.mark.fresh
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_a_flood_leaves_others_going_on(
-    manager: BrowserManager, hand: Hand, site: Site, flood: str
-) -> None:
+async def test_a_flood_spares_others(manager: BrowserManager, hand: Hand, site: Site, flood: str) -> None:
     for path, script in SCRIPTS.items():
         site.publish(script.encode(), path=path, content_type="text/javascript")
     site.publish(b"<script>new Worker('/noise.js')</script>", path="/noisy")

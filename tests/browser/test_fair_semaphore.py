@@ -13,27 +13,42 @@ async def _settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
-    turns = FairSemaphore(1)
-    order: list[str] = []
-    await turns.take("busy")
+async def _queue(turns: FairSemaphore, *owners: str, order: list[str]) -> list["asyncio.Task[None]"]:
+    """Let sessions of these owners ask for turns in this order; `order` is the one that they get them in."""
 
-    async def work(owner: str) -> None:
+    async def work(owner: str, name: str) -> None:
         await turns.take(owner)
-        order.append(owner)
+        order.append(name)
         await asyncio.sleep(0)
         turns.give_back(owner)
 
-    tasks = [asyncio.create_task(work("flood")) for _ in range(5)]
+    tasks = [asyncio.create_task(work(name.partition(" ")[0], name)) for name in owners]
     await _settle()
-    tasks.append(asyncio.create_task(work("late")))
-    await _settle()
+    return tasks
+
+
+async def test_owners_take_turns_however_many_calls_one_of_them_has() -> None:
+    turns, order = FairSemaphore(1), list[str]()
+    await turns.take("busy")
+    tasks = await _queue(turns, *["flood"] * 5, order=order)
+    tasks += await _queue(turns, "late", order=order)
     assert len(turns._queue) == 6
     turns.give_back("busy")
     await asyncio.gather(*tasks)
     assert order.index("late") <= 1
     assert Counter(order) == {"flood": 5, "late": 1}
     assert turns.running == len(turns._queue) == 0
+
+
+async def test_the_next_session_of_an_owner_takes_the_place_of_one_that_gives_up() -> None:
+    turns, order = FairSemaphore(1), list[str]()
+    await turns.take("busy")
+    first, *others = await _queue(turns, "one given up", "two b", "one a", "one c", order=order)
+    first.cancel()
+    await _settle()
+    turns.give_back("busy")
+    await asyncio.gather(*others)
+    assert order == ["one a", "two b", "one c"]
 
 
 async def test_one_owner_leaves_a_quarter_of_the_turns_to_others_but_a_crowd() -> None:
@@ -74,26 +89,6 @@ async def test_who_gives_up_waiting_leaves_no_trace() -> None:
     late.cancel()
     await _settle()
     assert turns.running == 0
-
-
-async def test_the_next_session_of_an_owner_takes_the_place_of_one_that_gives_up() -> None:
-    turns = FairSemaphore(1)
-    order: list[str] = []
-
-    async def work(owner: str, name: str) -> None:
-        await turns.take(owner)
-        order.append(name)
-        turns.give_back(owner)
-
-    await turns.take("busy")
-    calls = [("one", "given up"), ("two", "b"), ("one", "a"), ("one", "c")]
-    first, *others = [asyncio.create_task(work(*call)) for call in calls]
-    await _settle()
-    first.cancel()
-    await _settle()
-    turns.give_back("busy")
-    await asyncio.gather(*others)
-    assert order == ["a", "b", "c"]
 
 
 async def test_calls_of_one_session_come_one_after_the_other() -> None:

@@ -86,9 +86,7 @@ def gridded(address: str, **more: Any) -> AbstractAsyncContextManager[Hand]:
     return browsing(headless=None, browser_endpoint=address, sandbox=False, **more)
 
 
-async def test_the_default_session_has_a_browser_of_the_grid_and_gives_it_back(
-    site: Site, grid: Grid
-) -> None:
+async def test_the_default_session_has_a_browser_of_the_grid_for_its_time(site: Site, grid: Grid) -> None:
     early.start_driver()
     started = early._waiting
     assert started is not None
@@ -133,9 +131,7 @@ async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_server_that_is_ended_leaves_no_session_and_no_process(
-    number: signal.Signals, site: Site, grid: Grid
-) -> None:
+def test_a_server_that_ends_leaves_nothing_behind(number: signal.Signals, site: Site, grid: Grid) -> None:
     with RawServer("--browser-endpoint", grid.address, "--no-sandbox") as server:
         server.initialize()
         assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
@@ -190,29 +186,26 @@ async def test_a_hub_alone_is_told_the_credentials_in_its_address(site: Site, gr
             assert "wrong" not in str(refused.value)
 
 
-async def test_the_words_of_a_grid_that_refuses_are_told(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SELENIUM_REMOTE_CAPABILITIES", '{"browserName": "lynx"}')
-    async with gridded(grid.address) as hand:
-        with pytest.raises(BrowserUnavailable, match="gave no browser: session not created") as refused:
-            await hand.manager.ready()
-        assert "\n" not in refused.value.message
+@pytest.mark.parametrize(
+    ("environment", "address", "said"),
+    [
+        ('CAPABILITIES={"browserName": "lynx"}', "", "gave no browser: session not created"),
+        ("HEADERS=secret", "http://127.0.0.1:9", "SELENIUM_REMOTE_HEADERS is not a JSON object"),
+        ("CAPABILITIES=secret", "http://127.0.0.1:9", "SELENIUM_REMOTE_CAPABILITIES is not a JSON object"),
+        ("_=", "SITE", "what answers there is a web page"),
+    ],
+)
+async def test_why_a_grid_refuses(site: Site, grid: Grid, environment: str, address: str, said: str) -> None:
+    name, _, value = environment.partition("=")
+    address = address.replace("SITE", site.page("<h1>A page</h1>")) or grid.address
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"SELENIUM_REMOTE_{name}", value)
+        async with gridded(address) as hand:
+            with pytest.raises(BrowserUnavailable, match=said) as refused:
+                await hand.manager.ready()
+    assert "secret" not in str(refused.value)
+    assert "\n" not in refused.value.message
     assert not grid.sessions()
-
-
-async def test_an_environment_that_cannot_be_read_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SELENIUM_REMOTE_HEADERS", "SELENIUM_REMOTE_CAPABILITIES"):
-        with monkeypatch.context() as patch:
-            patch.setenv(name, "secret")
-            async with gridded("http://127.0.0.1:9") as hand:
-                with pytest.raises(BrowserUnavailable, match=f"{name} is not a JSON object") as refused:
-                    await hand.manager.ready()
-                assert "secret" not in str(refused.value)
-
-
-async def test_an_address_that_is_none_of_a_grid_is_told(site: Site) -> None:
-    async with gridded(site.page("<h1>A page</h1>")) as hand:
-        with pytest.raises(BrowserUnavailable, match=r"what answers there is a web page"):
-            await hand.manager.ready()
 
 
 async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> None:
@@ -227,24 +220,16 @@ async def test_pages_are_fetched_through_the_proxy_that_is_set(grid: Grid) -> No
             assert "Asked for http://nowhere.test/" in shown(await hand.open("http://nowhere.test/"))
 
 
-def test_the_doctor_asks_whether_it_is_ready(
-    site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def told(address: str) -> tuple[int, str]:
-        settings = Settings(browser=BrowserSettings(browser_endpoint=address, sandbox=False))
-        loaded = LoadedSettings(settings, dict.fromkeys(all_options(), "default"))
-        code = doctor(loaded, parse_arguments(["doctor"]))
-        return code, capsys.readouterr().out
-
-    code, text = told(grid.address)
-    assert code == 0
-    assert f"those of the Selenium Grid at 127.0.0.1:{grid.port}: ChromeDriver ready for new sessions" in text
-    code, text = told(site.page("<h1>A page</h1>"))
-    assert code == 1
-    assert "its /status cannot be read" in text
-    code, text = told("http://127.0.0.1:9")
-    assert code == 1
-    assert "nothing answers at 127.0.0.1:9" in text
+def test_the_doctor_asks_if_it_is_ready(site: Site, grid: Grid, capsys: pytest.CaptureFixture[str]) -> None:
+    ready = f"those of the Selenium Grid at 127.0.0.1:{grid.port}: ChromeDriver ready for new sessions"
     with hub(grid, authorization="Bearer x") as place:
-        code, text = told(f"http://{place}")
-        assert code == 1
+        for address, expected, said in (
+            (grid.address, 0, ready),
+            (site.page("<h1>A page</h1>"), 1, "its /status cannot be read"),
+            ("http://127.0.0.1:9", 1, "nothing answers at 127.0.0.1:9"),
+            (f"http://{place}", 1, ""),
+        ):
+            settings = Settings(browser=BrowserSettings(browser_endpoint=address, sandbox=False))
+            loaded = LoadedSettings(settings, dict.fromkeys(all_options(), "default"))
+            assert doctor(loaded, parse_arguments(["doctor"])) == expected
+            assert said in capsys.readouterr().out

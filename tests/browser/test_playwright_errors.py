@@ -7,13 +7,12 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
-from mcp_browser.browser.playwright_errors import as_action_error, navigation_error
 from mcp_browser.dom.cdp import send
+from mcp_browser.dom.driver_errors import as_action_error, navigation_error
 from mcp_browser.errors import (
     ActionError,
     BrowserUnavailable,
     DeadlineExceeded,
-    NavigationError,
     StaleElement,
 )
 
@@ -32,10 +31,6 @@ async def error_of(work: Awaitable[object], kind: type[ActionError], *parts: str
 async def test_a_time_limit(page: Page) -> None:
     waiting = page.wait_for_selector("#never", timeout=50)
     await error_of(waiting, DeadlineExceeded, "within 0.05 s", "the test")
-
-
-async def test_an_address_that_does_not_open(page: Page) -> None:
-    await error_of(page.goto("http://127.0.0.1:9/"), NavigationError, "http://127.0.0.1:9/")
 
 
 async def test_a_closed_page(page: Page) -> None:

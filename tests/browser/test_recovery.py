@@ -3,13 +3,13 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import launch
+from mcp_browser.browser.tab import Tab
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
 from tests.browser.conftest import Hand, browsing, managing, shown, until
@@ -23,18 +23,13 @@ pytestmark = [
 ]
 
 
-KillBrowser = Callable[[Hand], Awaitable[None]]
-
-
-async def test_a_killed_browser_is_started_again_and_losses_told(
-    kill_browser: KillBrowser, own_hand: Hand, site: Site
-) -> None:
+async def test_a_killed_browser_is_started_again_and_losses_told(own_hand: Hand, site: Site) -> None:
     hand = own_hand
     first, second = site.page("One"), site.page("Two")
     await hand.open(first)
     await hand.do(lambda _: hand.session.new_tab(second), effect="navigation")
     ids = set(hand.session.tabs)
-    await kill_browser(hand)
+    await hand.kill_browser()
     told = await hand.do(lambda tab: tab.page.title(), effect="read")
     (notice,) = (notice for notice in told.notices if "started again" in notice)
     assert first in notice
@@ -42,79 +37,68 @@ async def test_a_killed_browser_is_started_again_and_losses_told(
     assert not ids & set(hand.session.tabs)
     assert "Two" in shown(await hand.open(second))
     # Input that was meant for a lost page is refused once.
-    await kill_browser(hand)
+    await hand.kill_browser()
     with pytest.raises(NotFound, match=r"started again.*Nothing was done") as refusal:
         await hand.do(lambda tab: tab.page.mouse.click(5, 5))
     assert second in str(refusal.value)
     await hand.do(lambda tab: tab.page.mouse.click(5, 5))
 
 
-async def test_a_browser_killed_during_a_call_ends_only_that(
-    kill_browser: KillBrowser, own_hand: Hand, site: Site
-) -> None:
+async def test_a_browser_killed_during_a_call_ends_only_that(own_hand: Hand, site: Site) -> None:
     hand = own_hand
     await hand.open(site.page("Here"))
     seen = len(site.requests)
     opening = asyncio.create_task(hand.open(f"{site.url}/hang"))
     await until(lambda: "GET /hang" in site.requests[seen:])
-    await kill_browser(hand)
+    await hand.kill_browser()
     with pytest.raises(BrowserUnavailable):
         await opening
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-async def test_sessions_of_a_killed_browser_come_back_apart(
-    kill_browser: KillBrowser, own_manager: BrowserManager, site: Site
-) -> None:
-    executor = [Hand(await own_manager.open_session()) for _ in range(2)]
-    for hand in executor:
+async def test_sessions_of_a_killed_browser_come_back_apart(own_hand: Hand, site: Site) -> None:
+    hands = [own_hand, Hand(await own_hand.manager.open_session())]
+    for hand in hands:
         await hand.open(site.page("Here"))
-    await kill_browser(executor[0])
-    for number, hand in enumerate(executor):
+    await own_hand.kill_browser()
+    for number, hand in enumerate(hands):
         assert f"Again {number}" in shown(await hand.open(site.page(f"Again {number}")))
-    assert executor[0].session.context is not executor[1].session.context
+    assert hands[0].session.context is not hands[1].session.context
 
 
 @pytest.mark.fresh
 async def test_a_crashed_page_is_opened_again_as_another_tab(hand: Hand, site: Site) -> None:
     url = site.page("Fragile")
-    await hand.open(url)
-    crashed = hand.tab
-    await crash(hand)
+    await hand.open(site.page("Crashing"))
+    behind = hand.tab
+    await hand.do(lambda _: hand.session.new_tab(url), effect="navigation")
+    current = hand.tab
+    await crash(behind)
     told = await hand.look()
-    assert any(f"Tab {crashed.id} ({url}) had crashed" in notice for notice in told.notices)
+    assert hand.tab is current
     assert "Fragile" in shown(told)
-    assert hand.tab.id != crashed.id
-    assert crashed.id not in hand.session.tabs
+    assert any(f"Tab {behind.id} " in notice and "had crashed" in notice for notice in told.notices)
+    await crash(current)
+    told = await hand.look()
+    assert any(f"Tab {current.id} ({url}) had crashed" in notice for notice in told.notices)
+    assert "Fragile" in shown(told)
+    assert hand.tab.id != current.id
+    assert not {behind.id, current.id} & hand.session.tabs.keys()
 
 
 @pytest.mark.fresh
 async def test_a_page_that_crashes_during_an_action_is_told_as_crashed(hand: Hand, site: Site) -> None:
     await hand.open(site.page("Fragile"))
     with pytest.raises(BrowserUnavailable, match="crashed"):
-        await hand.do(lambda _: crash(hand))
+        await hand.do(crash)
     with pytest.raises(NotFound, match=r"opened again.*Nothing was done"):
         await hand.do(lambda tab: tab.page.mouse.click(5, 5))
     assert "Fragile" in shown(await hand.look())
 
 
-@pytest.mark.fresh
-async def test_a_crash_of_another_tab_leaves_the_current_one(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("Crashing"))
-    other = hand.tab
-    await hand.do(lambda _: hand.session.new_tab(site.page("Staying")), effect="navigation")
-    staying = hand.tab
-    await crash(hand, tab=other.id)
-    told = await hand.look()
-    assert hand.tab is staying
-    assert "Staying" in shown(told)
-    assert any("had crashed" in notice for notice in told.notices)
-
-
-async def crash(hand: Hand, *, tab: int | None = None) -> None:
-    crashing = hand.tab if tab is None else hand.session.tabs[tab]
-    sending = asyncio.create_task(send(crashing.cdp, "Page.crash"))
-    await until(lambda: crashing.crashed)
+async def crash(tab: Tab) -> None:
+    sending = asyncio.create_task(send(tab.cdp, "Page.crash"))
+    await until(lambda: tab.crashed)
     sending.cancel()
 
 
@@ -165,9 +149,7 @@ async def test_a_failed_start_is_told(tmp_path: Path, script: str, said: str) ->
             await hand.look()
 
 
-async def test_a_library_that_the_driver_lacks_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_library_that_a_driver_lacks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     complaint = "node: error while loading shared libraries: libatomic.so.1"
     node = program(tmp_path / "node", f"echo '{complaint}' >&2; exit 127")
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))

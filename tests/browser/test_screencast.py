@@ -10,16 +10,13 @@ import pytest
 from PIL import Image
 
 from mcp_browser.browser.screencast import Frame, Frames
-from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.pictures import PAINT
 from mcp_browser.settings import Settings
-from tests.conftest import folders, manager, session, shared_session
+from tests.browser.conftest import Hand
 from tests.support.site import Site
 from tests.support.video import BLUE, GREEN, RED, Colour
-
-__all__ = ["folders", "manager", "session", "shared_session"]
 
 pytestmark = pytest.mark.slow
 
@@ -59,14 +56,13 @@ async def shows(watching: Frames, wanted: Colour, x: int = 600, y: int = 600) ->
     return await until(watching, lambda frame: near(colour(frame, x, y), wanted))
 
 
-async def opened(session: BrowserSession, site: Site, body: str) -> Tab:
-    await session.ensure_open()
-    await session.current_tab.goto(site.page(body))
-    return session.current_tab
+async def opened(hand: Hand, site: Site, body: str) -> Tab:
+    await hand.tab.goto(site.page(body))
+    return hand.tab
 
 
-async def test_what_is_shown_comes_at_once_then_what_changes(session: BrowserSession, site: Site) -> None:
-    tab = await opened(session, site, PLAIN.replace("COLOUR", "red"))
+async def test_what_is_shown_comes_at_once_then_what_changes(hand: Hand, site: Site) -> None:
+    tab = await opened(hand, site, PLAIN.replace("COLOUR", "red"))
     async with tab.screencast.watch() as frames:
         frame = await shows(frames, RED)
         assert (frame.width, frame.height) == (1280, 720)
@@ -84,8 +80,8 @@ async def test_what_is_shown_comes_at_once_then_what_changes(session: BrowserSes
         await shows(frames, RED)
 
 
-async def test_frames_are_many_only_where_the_page_moves(session: BrowserSession, site: Site) -> None:
-    tab = await opened(session, site, MOVING)
+async def test_frames_are_many_only_where_the_page_moves(hand: Hand, site: Site) -> None:
+    tab = await opened(hand, site, MOVING)
     seen: list[Frame] = []
     async with tab.screencast.watch() as frames:
         async with asyncio.timeout(60):
@@ -102,8 +98,8 @@ async def test_frames_are_many_only_where_the_page_moves(session: BrowserSession
                 pytest.fail(f"{len(still)} frames, then the end")
 
 
-async def test_the_browser_sends_once_for_all_who_watch(session: BrowserSession, site: Site) -> None:
-    tab = await opened(session, site, MOVING)
+async def test_the_browser_sends_once_for_all_who_watch(hand: Hand, site: Site) -> None:
+    tab = await opened(hand, site, MOVING)
     # One who is slow holds up nobody.
     async with tab.screencast.watch() as slow, tab.screencast.watch() as quick:
         first = await anext(slow)
@@ -131,12 +127,11 @@ async def test_the_browser_sends_once_for_all_who_watch(session: BrowserSession,
 
 
 @pytest.mark.fresh
-async def test_the_frames_end_with_the_tab(session: BrowserSession, site: Site) -> None:
-    await session.ensure_open()
-    tab = await session.new_tab(site.page(PLAIN.replace("COLOUR", "red")))
+async def test_the_frames_end_with_the_tab(hand: Hand, site: Site) -> None:
+    tab = await hand.session.new_tab(site.page(PLAIN.replace("COLOUR", "red")))
     async with tab.screencast.watch() as frames:
         await shows(frames, RED)
-        await session.close_tab(tab.id)
+        await hand.session.close_tab(tab.id)
         async with asyncio.timeout(30):
             assert [frame async for frame in frames] == []
     async with tab.screencast.watch() as frames:
@@ -167,16 +162,15 @@ SHOWN = {
 
 @pytest.mark.fresh
 @pytest.mark.parametrize("what", SHOWN)
-async def test_nothing_secret_is_on_a_frame(what: str, session: BrowserSession, site: Site) -> None:
+async def test_nothing_secret_is_on_a_frame(what: str, hand: Hand, site: Site) -> None:
     body, then = SHOWN[what]
     style = (
         "<style>body{margin:0;background:#fff} "
         "#box{display:block;margin:0;border:0;padding:0;font:30px/60px monospace;"
         "color:#f00;background:#fff;outline:0} #box[type=password]{color:#000}</style>"
     )
-    await session.ensure_open()
-    session.hidden["word"] = "Correct horse 42"
-    tab = await opened(session, site, style + body)
+    hand.session.hidden["word"] = "Correct horse 42"
+    tab = await opened(hand, site, style + body)
     async with tab.screencast.watch() as frames:
         seen = [await anext(frames)]
         if then:
@@ -203,8 +197,8 @@ def colours(frame: Frame, below: int = 0) -> set[Colour]:
 
 
 @pytest.mark.fresh
-async def test_a_frame_waits_until_a_dialog_is_answered(session: BrowserSession, site: Site) -> None:
-    tab = await opened(session, site, PLAIN.replace("COLOUR", "red"))
+async def test_a_frame_waits_until_a_dialog_is_answered(hand: Hand, site: Site) -> None:
+    tab = await opened(hand, site, PLAIN.replace("COLOUR", "red"))
     async with tab.screencast.watch() as frames:
         await shows(frames, RED)
         await tab.page.evaluate("setTimeout(() => { document.body.style.background = 'blue'; alert(1); })")
@@ -214,12 +208,12 @@ async def test_a_frame_waits_until_a_dialog_is_answered(session: BrowserSession,
         await shows(frames, BLUE)
 
 
-async def test_a_server_without_pictures_has_no_frames(session: BrowserSession, site: Site) -> None:
-    tab = await opened(session, site, PLAIN.replace("COLOUR", "red"))
+async def test_a_server_without_pictures_has_no_frames(hand: Hand, site: Site) -> None:
+    tab = await opened(hand, site, PLAIN.replace("COLOUR", "red"))
     tab.screencast._settings = Settings.of(screenshots="never")
     try:
         with pytest.raises(NotActionable, match="switched off"):
             async with tab.screencast.watch():
                 pass
     finally:
-        tab.screencast._settings = session.settings
+        tab.screencast._settings = hand.session.settings

@@ -1,7 +1,7 @@
 """What lives beside a session's pages follows it from its start to its end."""
 
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 
 import pytest
 import pytest_asyncio
@@ -58,6 +58,9 @@ class Broken(SessionPlugin):
 
     async def tab_opened(self, tab: Tab) -> None:
         raise NotFound("Nothing there.")
+
+    async def closed(self) -> None:
+        raise RuntimeError("a fault in a plugin")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -116,16 +119,19 @@ async def test_notices_of_a_companion_come_with_the_next_result(hand: Hand, diar
     assert "The diary is full." not in (await hand.look()).notices
 
 
-async def test_a_companion_is_told_of_the_start_and_of_the_end_while_the_browser_is_there(
-    manager: BrowserManager,
-) -> None:
+async def test_a_companion_hears_of_the_start_and_of_the_end_of_its_browser(manager: BrowserManager) -> None:
+    before = manager.pool.contexts
     async with another(manager) as hand:
+        # One that fails at the end holds nothing back.
+        await hand.session.plugin(Broken)
         diary = await hand.session.plugin(Diary)
         assert not diary.contexts
         await hand.session.ensure_open()
         assert diary.contexts == [hand.session.context]
         assert diary.tabs == [hand.tab.id]
     assert diary.ended
+    assert manager.pool.contexts == before
+    assert hand.session not in manager.sessions
 
 
 async def test_a_companion_that_fails_is_told_and_the_session_goes_on(hand: Hand, site: Site) -> None:
@@ -161,14 +167,12 @@ async def test_groups_bring_their_companions(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the browser's processes")
-async def test_a_companion_follows_into_another_browser(
-    kill_browser: Callable[[Hand], Awaitable[None]], own_hand: Hand, site: Site
-) -> None:
+async def test_a_companion_follows_into_another_browser(own_hand: Hand, site: Site) -> None:
     hand = own_hand
     await hand.open(site.page("Here"))
     diary = await hand.session.plugin(Diary)
     lost = hand.tab.id
-    await kill_browser(hand)
+    await hand.kill_browser()
     assert diary.gone == [lost]
     told = await hand.open(site.page(f"<script>{TIME_ZONE}</script>"))
     assert told.title == "Asia/Tokyo"

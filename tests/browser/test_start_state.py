@@ -1,7 +1,10 @@
 """What the settings put into each context: a device, scripts, headers, cookies, a storage state."""
 
 import json
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +12,7 @@ from mcp_browser.browser.site_data import check, read_cookies
 from mcp_browser.cli import main
 from mcp_browser.errors import BrowserUnavailable, NotFound, SettingsError
 from mcp_browser.settings import BrowserSettings
-from tests.browser.conftest import browsing, shown
+from tests.browser.conftest import answering, browsing, shown
 from tests.support.site import Reply, Request, Site
 
 NETSCAPE = """# Netscape HTTP Cookie File
@@ -69,27 +72,82 @@ async def test_each_page_has_what_the_settings_name(tmp_path: Path, site: Site, 
         assert "shop" in hand.session.redactor().known
 
 
+WHAT_A_PAGE_SEES = """() => ({
+    size: `${innerWidth}x${innerHeight}`,
+    screen: screen.width,
+    scale: devicePixelRatio,
+    language: navigator.language,
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    agent: navigator.userAgent,
+    touch: navigator.maxTouchPoints > 0,
+})"""
+TESTER = {"locale": "de-DE", "timezone": "Asia/Tokyo", "user_agent": "Tester/1.0"}
+SETTINGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {"viewport": "640x480", "device_scale": 2, **TESTER},
+        {"size": "640x480", "scale": 2, "language": "de-DE", "zone": "Asia/Tokyo", "agent": "Tester/1.0"},
+    ),
+    (
+        {"device": "iphone 15", "locale": "de-DE"},
+        {"screen": 393, "scale": 3, "touch": True, "language": "de-DE"},
+    ),
+    ({"device": "iPhone 15", "viewport": "500x400", "device_scale": 1}, {"screen": 500, "scale": 1}),
+]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("isolated", [True, False])
-async def test_pages_are_shown_as_on_a_device(tmp_path: Path, site: Site, isolated: bool) -> None:
-    profile = {} if isolated else {"profile": tmp_path / "profile"}
-    async with browsing(device="iphone 15", isolated=isolated, locale="de-DE", **profile) as hand:
-        await hand.open(site.page("<p>Hello"))
-        page = hand.session.current_tab.page
-        seen = await page.evaluate(
-            "[screen.width, devicePixelRatio, navigator.maxTouchPoints > 0, navigator.userAgent]"
-            ".concat(navigator.language)"
-        )
-        assert seen[:3] == [393, 3, True]
-        assert "iPhone" in seen[3]
-        assert seen[4] == "de-DE"
-    async with browsing(isolated=True, device="iPhone 15", viewport="500x400", device_scale=1) as hand:
-        await hand.open(site.page("<p>Hello"))
-        seen = await hand.session.current_tab.page.evaluate("[screen.width, devicePixelRatio]")
-        assert seen == [500, 1]
+async def test_a_page_sees_the_settings(tmp_path: Path, site: Site, isolated: bool) -> None:
+    args = ["--host-resolver-rules=MAP made-up.example 127.0.0.1"]
+    for number, (given, sees) in enumerate(SETTINGS):
+        profile = {} if isolated else {"profile": tmp_path / f"profile{number}"}
+        async with browsing(isolated=isolated, browser_args=args, **given, **profile) as hand:
+            await hand.open(f"http://made-up.example:{site.port}/status/200")
+            seen = await hand.tab.page.evaluate(WHAT_A_PAGE_SEES)
+            assert {name: seen[name] for name in sees} == sees
+            assert ("iPhone" in seen["agent"]) is ("device" in given)
+
+
+async def test_a_device_that_is_not_known_is_refused() -> None:
     async with browsing(isolated=True, device="iPhon 15") as hand:
         with pytest.raises(NotFound, match="There is no device"):
             await hand.look()
+
+
+def proxy(asked: list[tuple[str, str | None]]) -> AbstractContextManager[str]:
+    """A proxy that answers everything itself and wants to know who asks."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            credentials = self.headers.get("Proxy-Authorization")
+            asked.append((self.path, credentials))
+            self.send_response(200 if credentials else 407)
+            self.send_header("Proxy-Authenticate", 'Basic realm="proxy"')
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<h1>From the proxy</h1>")
+
+        def do_CONNECT(self) -> None:
+            asked.append((self.path, None))
+            self.send_error(403)
+
+    return answering(Handler)
+
+
+@pytest.mark.slow
+async def test_requests_go_by_the_proxy_whose_password_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    asked: list[tuple[str, str | None]] = []
+    caplog.set_level("DEBUG")
+    with proxy(asked) as address:
+        async with browsing(isolated=True, proxy=f"http://me:s3cret@{address}") as hand:
+            assert "From the proxy" in shown(await hand.open("http://nowhere.example/"))
+            settings = hand.session.settings.browser
+    assert ("http://nowhere.example/", "Basic bWU6czNjcmV0") in asked
+    assert "s3cret" not in caplog.text
+    assert "s3cret" not in repr(settings)
+    assert not any("nowhere.example" not in path for path, _ in asked), (
+        "the browser asked for something itself"
+    )
 
 
 @pytest.mark.slow
@@ -157,16 +215,11 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_doctor_tells_of_files_and_no_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    header = "X-Team-Key: s3cret"
-    assert main(["doctor", "--extra-header", header, "--cookies", str(tmp_path / "none")]) == 1
-    told = capsys.readouterr()
-    assert "X-Team-Key: ***" in told.out
-    assert "cookies: cannot read" in told.out
-    assert "s3cret" not in told.out + told.err
-
-
-def test_a_header_that_is_none_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["doctor", "--extra-header", "Bearer s3cret"]) == 2
-    told = capsys.readouterr()
-    assert "extra-header" in told.err
-    assert "s3cret" not in told.err + told.out
+    for header, code, said in (
+        ("X-Team-Key: s3cret", 1, ("X-Team-Key: ***", "cookies: cannot read")),
+        ("Bearer s3cret", 2, ("extra-header",)),
+    ):
+        assert main(["doctor", "--extra-header", header, "--cookies", str(tmp_path / "none")]) == code
+        told = "".join(capsys.readouterr())
+        assert [one for one in said if one not in told] == []
+        assert "s3cret" not in told

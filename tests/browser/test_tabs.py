@@ -2,9 +2,8 @@
 
 import pytest
 
-from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import BlockedUrl, NavigationError, NotFound
-from tests.browser.conftest import Hand, another, shown, until
+from tests.browser.conftest import Hand, shown, until
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -59,12 +58,9 @@ async def test_a_window_that_closes_itself_gives_way_to_its_opener(hand: Hand, s
     assert closing not in hand.session.tabs
 
 
-async def test_a_slow_popup_is_awaited(hand: Hand, site: Site) -> None:
+async def test_a_slow_popup_and_what_its_timer_does_are_awaited(hand: Hand, site: Site) -> None:
     await hand.open(site.page("<button onclick=\"window.open('/slow?s=1&text=Popped')\">Open</button>"))
     assert "Popped" in shown(await hand.click("Open"))
-
-
-async def test_what_a_timer_of_a_popup_does_is_awaited(hand: Hand, site: Site) -> None:
     later = "setTimeout(() => { document.querySelector('h1').textContent = 'Later' }, 200)"
     popup = site.page(f'<h1>Popup</h1><button onclick="{later}">Change</button>')
     await hand.open(site.page(f"<button onclick=\"open('{popup}', 'p', 'width=400')\">Open</button>"))
@@ -91,25 +87,17 @@ async def test_after_its_tab_went_away_between_calls_input_is_refused_once(hand:
     assert clicked
 
 
-async def test_numbers_are_never_used_again(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("Base"))
-    first = await hand.session.new_tab()
-    await hand.session.close_tab(first.id)
-    second = await hand.session.new_tab()
-    assert second.id > first.id
-    with pytest.raises(NotFound, match=f"no tab {first.id}.*{second.id}"):
-        await hand.session.switch_tab(first.id)
-    with pytest.raises(NotFound, match="Open tabs"):
-        await hand.session.close_tab(first.id)
-
-
 async def test_closing_the_current_tab_returns_to_its_opener(hand: Hand, site: Site) -> None:
     base = hand.tab
     second = await hand.session.new_tab(site.page("Second"))
-    await hand.session.new_tab(site.page("Third"))
+    third = await hand.session.new_tab(site.page("Third"))
     await hand.session.switch_tab(second.id)
     await hand.session.close_tab(second.id)
     assert hand.tab is base
+    # Numbers are never used again.
+    with pytest.raises(NotFound, match=f"no tab {second.id}.*Open tabs.*{third.id}"):
+        await hand.session.close_tab(second.id)
+    assert (await hand.session.new_tab()).id > third.id
 
 
 async def test_closing_the_last_tab_leaves_a_blank_one(hand: Hand, site: Site) -> None:
@@ -129,26 +117,12 @@ async def test_closing_the_last_tab_leaves_a_blank_one(hand: Hand, site: Site) -
         ("file:///etc/passwd", BlockedUrl),
     ],
 )
-async def test_a_tab_whose_address_does_not_open_is_closed_again(
-    hand: Hand, url: str, error: type[Exception]
-) -> None:
+async def test_a_tab_that_cannot_open_is_closed_again(hand: Hand, url: str, error: type[Exception]) -> None:
     before = hand.tab
     with pytest.raises(error):
         await hand.session.new_tab(url)
     assert hand.tab is before
     assert list(hand.session.tabs) == [before.id]
-
-
-async def test_sessions_share_neither_tabs_nor_storage(
-    manager: BrowserManager, hand: Hand, site: Site
-) -> None:
-    url = site.page("<script>document.title = 'mark ' + localStorage.mark; localStorage.mark = 1</script>")
-    assert "undefined" in shown(await hand.open(url))
-    async with another(manager) as other:
-        assert "undefined" in shown(await other.open(url))
-        assert other.session.id != hand.session.id
-        assert not set(map(id, hand.session.tabs.values())) & set(map(id, other.session.tabs.values()))
-    assert "mark 1" in shown(await hand.open(url))
 
 
 async def test_changes_come_with_the_tabs_only_where_these_are_others(hand: Hand, site: Site) -> None:

@@ -110,9 +110,7 @@ async def test_a_call_that_runs_ends_first(hand: Hand, site: Site) -> None:
     assert (await taking).by == "Ann"
 
 
-async def test_a_takeover_is_given_up_in_time(
-    hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_takeover_is_given_up(hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(takeover, "BEGIN_SECONDS", 0.05)
     async with hand.session.lock:
         with pytest.raises(DeadlineExceeded, match="still runs"):
@@ -148,9 +146,7 @@ async def test_who_was_asked_may_begin_and_end_it(hand: Hand, person: Takeover, 
     assert any("Ann" in notice and "Solved" in notice for notice in hand.session.take_notices())
 
 
-async def test_a_call_gives_up_and_says_why(
-    hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_gives_up_in_time(hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(person, "_longest_wait", 0.05)
     await person.begin("Ann")
     with pytest.raises(TakenOver, match=r"\(Ann\) has taken over .* nothing was done\. Call again later"):

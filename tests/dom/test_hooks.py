@@ -2,9 +2,7 @@
 
 from playwright.async_api import Page
 
-from mcp_browser.dom.models import DomSnapshot
 from tests.dom.conftest import Show
-from tests.snapshot.hand import View
 
 
 async def test_wrapped_functions_look_as_they_did(show: Show, page: Page) -> None:
@@ -15,20 +13,6 @@ async def test_wrapped_functions_look_as_they_did(show: Show, page: Page) -> Non
     assert await page.evaluate("Function.prototype.toString.call(Element.prototype.attachShadow)") == (
         "function () { [native code] }"
     )
-
-
-async def test_timers_of_the_input_are_awaited_and_others_are_not(show: Show, page: Page) -> None:
-    dom = await show(
-        "<p id=out>nothing</p><button id=go>Go</button><script>go.onclick = () =>"
-        " setTimeout(() => setTimeout(() => out.textContent = 'done', 150), 150);"
-        "(function tick() { setTimeout(tick, 50) })()</script>"
-    )
-    ready = await dom.ready(View(await dom.snapshot()).index("Go"), for_="click")
-    await page.mouse.click(ready.x, ready.y)
-    state, told = await dom.settle_and_changes(limit=3)
-    assert state.waited < 2
-    nodes = told.nodes if isinstance(told, DomSnapshot) else [change.node for change in told.changes]
-    assert any(node.name == "done" for node in nodes)
 
 
 async def test_listeners_in_closed_roots_are_told(show: Show) -> None:

@@ -19,12 +19,12 @@ async def recorded(dom: DomService, role: str, name: str, *, nth: int = 0) -> El
     found = await dom.find(ElementQuery(role=role, name=name), limit=10)
     index = found.nodes[nth].index
     assert index is not None
-    return await dom.identities.record(index)
+    return await dom.record(index)
 
 
 async def found(dom: DomService, record: ElementRecord) -> tuple[str, str]:
     """By what a recorded element is found, and the text that tells which one it is."""
-    located = await dom.identities.locate(record)
+    located = await dom.locate(record)
     assert located.node.index is not None
     mark = await dom.call(located.node.index, "attribute", "data-mark")
     return located.level, mark or located.node.name
@@ -66,9 +66,7 @@ CHANGED = {
 }
 
 
-async def test_an_element_is_found_again_on_a_changed_page(
-    show: Show, page: Page, site: Site, dom: DomService
-) -> None:
+async def test_an_element_is_found_again(show: Show, page: Page, site: Site, dom: DomService) -> None:
     await show(OLD)
     record = await recorded(dom, "button", "Add", nth=1)
     assert record.twins == 1
@@ -82,15 +80,13 @@ async def test_what_cannot_be_told_apart_is_not_guessed(show: Show, page: Page, 
     record = await recorded(dom, "button", "Add")
     await page.goto(site.page("<button>Add</button><button>Add</button>"))
     with pytest.raises(NotFound, match="2 elements fit"):
-        await dom.identities.locate(record)
+        await dom.locate(record)
     await page.goto(site.page("<button>Remove</button>"))
     with pytest.raises(NotFound, match=r'like button "Add"'):
-        await dom.identities.locate(record)
+        await dom.locate(record)
 
 
-async def test_an_element_in_shadow_trees_and_a_frame_of_another_site_is_found_again(
-    show: Show, page: Page, site: Site
-) -> None:
+async def test_an_element_in_a_shadow_tree_and_frame_is_found(show: Show, page: Page, site: Site) -> None:
     inner = "<div id=host></div><script>host.attachShadow({mode: 'closed'}).innerHTML = '<button>In</button>'"
     path = site.page(f"{inner}</script>").removeprefix(site.url)
     body = f"<button>In</button><iframe title=far src='{site.other}{path}'></iframe>"
@@ -104,8 +100,8 @@ async def test_an_element_in_shadow_trees_and_a_frame_of_another_site_is_found_a
     await page.reload()
     await page.frames[1].wait_for_load_state()
     await dom.snapshot()
-    located = await dom.identities.locate(record)
+    located = await dom.locate(record)
     assert located.level == "exact"
     assert located.node.index is not None
-    again = await dom.identities.record(located.node.index)
+    again = await dom.record(located.node.index)
     assert again.frame == record.frame

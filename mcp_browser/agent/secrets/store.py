@@ -30,9 +30,10 @@ from mcp_browser.actions.keyboard import parse_keys
 from mcp_browser.actions.recording import place_of, typed_places
 from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.browser.session import BrowserSession
+from mcp_browser.dom.driver_errors import FrameGone
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.keys import KeyPlace
-from mcp_browser.dom.worlds import FrameGone, World
+from mcp_browser.dom.worlds import World
 from mcp_browser.errors import BlockedUrl, InvalidArguments, NotActionable, SettingsError, StaleElement
 from mcp_browser.hosts import HostPattern, Origin
 from mcp_browser.privacy.hiding import Hidden, hide, redact_addresses
