@@ -16,8 +16,8 @@ import pytest_asyncio
 
 from mcp_browser.browser.process.divide import own_relay as relay
 from mcp_browser.browser.process.divide.divider import line
-from mcp_browser.browser.process.divide.own_relay import FILE, find_own_browser, places_of
-from mcp_browser.browser.process.divide.own_tabs import OwnTabs
+from mcp_browser.browser.process.divide.own_relay import OwnTabs
+from mcp_browser.browser.process.launch import PORT_FILE, find_own_browser, places_of
 from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
@@ -136,7 +136,7 @@ async def test_commands_about_the_browser_are_sent_without_the_clients_parameter
             raise AssertionError(message)
 
     sent: list[bytes] = []
-    tabs = OwnTabs(sent.append, may_use=lambda _: False, copy=lambda _file, _place, _then: None)
+    tabs = OwnTabs(sent.append, lambda _: False)
     for method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
         tabs.from_client(Client(), line({"id": 1, "method": method, "params": {"more": True}}))
         command = json.loads(sent[-1])
@@ -274,8 +274,8 @@ async def test_of_several_browsers_the_one_allowed_last_is_taken() -> None:
         port = listening.getsockname()[1]
         for age, folder in enumerate((second, first)):
             folder.mkdir(parents=True)
-            (folder / FILE).write_text(f"{port}\n/devtools/browser/{age}\n")
-            os.utime(folder / FILE, (1000 - age, 1000 - age))
+            (folder / PORT_FILE).write_text(f"{port}\n/devtools/browser/{age}\n")
+            os.utime(folder / PORT_FILE, (1000 - age, 1000 - age))
         assert find_own_browser("auto").folder == second
         assert find_own_browser("chrome").folder == first
     with pytest.raises(BrowserUnavailable, match=rf"names port {port}.* where nothing listens"):
@@ -294,7 +294,7 @@ async def test_of_several_browsers_the_one_allowed_last_is_taken() -> None:
 async def test_another_program_at_the_port_is_told(tmp_path: Path, answer: bytes, told: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
-        (tmp_path / FILE).write_text(f"{port}\n/devtools/browser/x\n")
+        (tmp_path / PORT_FILE).write_text(f"{port}\n/devtools/browser/x\n")
 
         def serve() -> None:
             for _ in range(2):
@@ -313,7 +313,7 @@ async def test_the_user_is_waited_for_and_the_call_says_so(
 ) -> None:
     """As from Chrome 144 on: the answer to the connection comes once the user has confirmed it."""
     monkeypatch.setattr(relay, "ANSWER_SECONDS", 0.2)
-    port, path = (user.folder / FILE).read_text().split()
+    port, path = (user.folder / PORT_FILE).read_text().split()
     confirmed = asyncio.Event()
 
     async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -327,7 +327,7 @@ async def test_the_user_is_waited_for_and_the_call_says_so(
         await asyncio.gather(_pump(reader, back), _pump(there, writer))
 
     async with await asyncio.start_server(ask, "127.0.0.1", 0) as asking:
-        (tmp_path / FILE).write_text(f"{asking.sockets[0].getsockname()[1]}\n{path}\n")
+        (tmp_path / PORT_FILE).write_text(f"{asking.sockets[0].getsockname()[1]}\n{path}\n")
         async with connected(tmp_path) as hand:
             for _ in range(2):
                 with pytest.raises(BrowserUnavailable, match=r"asks its user .* then call again"):

@@ -29,9 +29,9 @@ NAMED = 3  # How many blocked hosts a notice names
 KEPT_SECONDS = 30.0  # How long this machine's own addresses are cached, seconds
 
 
-@dataclass(frozen=True, slots=True)
-class EgressRefusal:
-    """Why a connection is refused: the rule's flag, the destination, and sentences for the model."""
+@dataclass(eq=False)
+class EgressRefusal(Exception):
+    """Why the policy refuses a connection: the rule's flag, the destination, and sentences for the model."""
 
     rule: str
     destination: Origin
@@ -46,14 +46,6 @@ class EgressRefusal:
         itself = Origin.of(url) == self.destination
         there = "is" if itself else f"leads to {self.destination.authority}, which is"
         return BlockedUrl(f"{cut_address(url)} {there} {self}.", hint=self.hint)
-
-
-class EgressRefused(Exception):
-    """The policy does not allow a connection."""
-
-    def __init__(self, refusal: EgressRefusal) -> None:
-        super().__init__(str(refusal))
-        self.refusal = refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +82,17 @@ class EgressPolicy:
         return None
 
     def allowed(self, to: Origin, addresses: list[IpAddress]) -> list[IpAddress]:
-        """The addresses of a destination, whose name is allowed, to connect to; raises EgressRefused."""
+        """The addresses of a destination, whose name is allowed, to connect to; raises EgressRefusal."""
         for address in addresses:
             if blocking := next((one for one in self.block if one.matches(to, (address,))), None):
                 why = f"{to.authority} leads to an address on the list ({blocking.text})"
-                raise EgressRefused(EgressRefusal("--block-domains", to, why, "Go elsewhere."))
+                raise EgressRefusal("--block-domains", to, why, "Go elsewhere.")
         if not self.checks_addresses(to):
             return addresses
         public = [address for address in addresses if not _kind(address)]
         if not public:
             # The message does not contain the addresses.
-            raise EgressRefused(self.private_refusal(to, f"{to.host} leads to {_kind(addresses[0])}"))
+            raise self.private_refusal(to, f"{to.host} leads to {_kind(addresses[0])}")
         return public
 
     def checks_addresses(self, to: Origin) -> bool:
