@@ -11,13 +11,14 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 import anyio
 import anyio.to_thread
 
 from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefusal
 from mcp_browser.hosts import IpAddress, Origin, address_in
+from mcp_browser.settings.values import proxy_parts
 
 CONNECT_SECONDS = 20.0  # How long a destination, or an upstream proxy, may take to be connected to, seconds
 NEXT_SECONDS = 3.0  # How long an address of a name may take before the next one is tried, seconds
@@ -56,8 +57,7 @@ class Dialer:
         """Connect through the proxy `upstream`, an address as in the setting `proxy`, if there is one."""
         self.resolve: Resolve = NameCache(look_up)
         self.dial: Dial = partial(asyncio.open_connection, limit=STREAM_LIMIT)
-        address = f"http://{upstream}" if upstream and "://" not in upstream else upstream
-        self._upstream = urlsplit(address) if address else None
+        self._upstream = proxy_parts(upstream) if upstream else None
         secure = self._upstream is not None and self._upstream.scheme == "https"
         self._tls = ssl.create_default_context() if secure else None
 

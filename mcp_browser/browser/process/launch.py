@@ -13,14 +13,14 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from platformdirs import user_cache_path
 
 from mcp_browser.browser.process.early_driver import driver_package
 from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
-from mcp_browser.settings.values import OWN_BROWSERS
+from mcp_browser.settings.values import OWN_BROWSERS, proxy_parts
 
 Origin = Literal["setting", "playwright", "system"]
 
@@ -333,9 +333,7 @@ def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[st
 
 def proxy_options(address: str) -> dict[str, str]:
     """Playwright's proxy option for an address such as `http://user:secret@host:3128`."""
-    if "://" not in address:
-        address = f"http://{address}"
-    parts = urlsplit(address)
+    parts = proxy_parts(address)
     host = parts.hostname or ""
     if ":" in host:
         host = f"[{host}]"
