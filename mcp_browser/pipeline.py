@@ -17,7 +17,7 @@ from mcp_browser.actions.registry import RegisteredAction
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
 from mcp_browser.audit import audit_log_of, name_of, outcome_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
-from mcp_browser.browser.files.filenames import ServerPaths
+from mcp_browser.browser.files.artifacts import ServerPaths
 from mcp_browser.browser.page import ActionScope
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import PolicyGate

@@ -58,6 +58,10 @@ def test_an_address_is_of_a_kind(host: str, kind: str) -> None:
     assert kind_of(address) == kind
 
 
+ADDRESS = "203.0.113.5"
+NOTATIONS = ("[::ffff:cb00:7105]", "[64:ff9b::203.0.113.5]", "0xcb.0.0x7105", "203.0.113.5.")
+
+
 @pytest.mark.parametrize(
     ("pattern", "url", "loosely", "strictly"),
     [
@@ -77,6 +81,20 @@ def test_an_address_is_of_a_kind(host: str, kind: str) -> None:
         ("127.0.0.0/8", "https://127.1.1.1/", True, True),
         ("[::1]:81", "http://[::1]:81/", True, True),
         ("::1", "http://[::1]:81/", True, True),
+        ("https://a.org", "http://a.org/", False, False),
+        ("a.org:80", "http://a.org:81/", False, False),
+        ("10.0.0.0/8", "https://10.2.3.4/", True, True),
+        ("10.0.0.0/8", "https://11.2.3.4/", False, False),
+        ("10.0.0.0/8", "https://[::ffff:10.2.3.4]/", True, True),
+        ("[2001:4860::]/32", "https://[2001:4860::1]/", True, True),
+        ("[fe80::]/10", "https://[fe80::1%25eth0]/", True, True),
+        *((ADDRESS, f"https://{host}/", True, True) for host in NOTATIONS),
+        ("münchen.test", "https://xn--mnchen-3ya.test/", True, True),
+        ("straße.test", "https://xn--strae-oqa.test/", True, True),
+        ("*.bücher.test", "https://a.xn--bcher-kva.test/", True, True),
+        ("a。test", "https://a.test/", True, True),
+        ("i❤.test", "https://xn--i-7iq.test/", True, True),
+        ("a.org", "https://A.ORG./", True, True),
     ],
 )
 def test_what_a_pattern_leaves_out_is_any_or_what_browsers_take(

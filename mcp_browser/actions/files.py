@@ -24,8 +24,7 @@ from mcp_browser.actions.observing import describe_unscrolled, made_picture, png
 from mcp_browser.actions.registry import ActionParams, Registry, without_bounds
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.waiting import LONGEST_WAIT
-from mcp_browser.browser.files.artifacts import IN_CLEAR
-from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.files.artifacts import IN_CLEAR, size_text
 from mcp_browser.dom.cdp import send
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.named import Index

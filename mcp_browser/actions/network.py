@@ -16,10 +16,9 @@ from pydantic import Field, field_validator
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult, Attachment, list_part
 from mcp_browser.actions.waiting import LONGEST_WAIT, stop_at_dialog
-from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.files.artifacts import size_text
 from mcp_browser.browser.network.exchange import Exchange, RedactedExchange, make_har, redact
-from mcp_browser.browser.network.log import NetworkLog
-from mcp_browser.browser.network.routes import MockAnswer, Routes, UrlPattern
+from mcp_browser.browser.network.log import MockAnswer, NetworkLog, Routes, UrlPattern
 from mcp_browser.errors import DeadlineExceeded
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.privacy.redaction import Redactor

@@ -25,7 +25,7 @@ from mcp_browser.actions.observing import view_size
 from mcp_browser.actions.registry import ActionParams, RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.browser.choosing import seek
-from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.files.artifacts import size_text
 from mcp_browser.browser.recording import FRAMES_A_SECOND, Recordings
 from mcp_browser.browser.screencast import FRAMES_A_SECOND as MOST_FRAMES
 from mcp_browser.browser.session import BrowserSession

@@ -14,7 +14,7 @@ from mcp_browser.actions.recording import locator_of
 from mcp_browser.actions.registry import ActionParams, Registry
 from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.actions.waiting import LONGEST_WAIT, is_selector_error
-from mcp_browser.browser.network.routes import UrlPattern
+from mcp_browser.browser.network.log import UrlPattern
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.dom.identities import ElementLocator

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import tomlkit
 
-from mcp_browser.browser.files.filenames import write_whole
+from mcp_browser.browser.files.artifacts import write_whole
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.client_files import nested, parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS, TOKEN_VARIABLE, TRANSPORT_KEYS, Client, Transport

@@ -18,11 +18,12 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_browser import __version__
-from mcp_browser.browser.process.divide.own_relay import allows, find_own_browser, list_tabs
+from mcp_browser.browser.process.divide.own_relay import allows, list_tabs
 from mcp_browser.browser.process.early_driver import driver_problem
 from mcp_browser.browser.process.launch import (
     browser_version,
     find_browser,
+    find_own_browser,
     has_display,
     prefers_headless_shell,
     runs_headless,

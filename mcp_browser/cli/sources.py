@@ -268,7 +268,7 @@ def make_folders(loaded: LoadedSettings) -> None:
                 continue
             import tempfile  # noqa: PLC0415 - most servers name no folder
 
-            from mcp_browser.browser.files.filenames import make_folder  # noqa: PLC0415
+            from mcp_browser.browser.files.artifacts import make_folder  # noqa: PLC0415
 
             try:
                 make_folder(folder)

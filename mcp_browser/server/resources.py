@@ -20,8 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from mcp_browser.browser.concurrency import added
-from mcp_browser.browser.files.artifacts import URI, Artifact
-from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.files.artifacts import URI, Artifact, size_text
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError, NotFound

@@ -21,7 +21,7 @@ from mcp_browser.actions.registry import RegisteredAction, explain_arguments
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.actions.schema import tool_schema
 from mcp_browser.audit import CALLER, Caller, audit_log_of, name_of, redacted
-from mcp_browser.browser.files.filenames import ServerPaths
+from mcp_browser.browser.files.artifacts import ServerPaths
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Act, ConsentNeeded, Paused, refused, with_consent
 from mcp_browser.controller import Controller

@@ -109,8 +109,13 @@ def _chromium_family(value: object) -> object:
     return value
 
 
+def proxy_parts(value: str) -> SplitResult:
+    """The parts of a proxy's address, whose scheme is http where it has none."""
+    return urlsplit(value if "://" in value else f"http://{value}")
+
+
 def _is_proxy(value: str) -> object:
-    parts = urlsplit(value if "://" in value else f"http://{value}")
+    parts = proxy_parts(value)
     usable = parts.scheme in {"http", "https", "socks4", "socks5"} and parts.hostname and parts.port != 0
     # A word alone is seldom a host whose proxy listens where web servers do.
     return usable and ("://" in value or parts.port)

@@ -13,8 +13,7 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.browser import page_activity
-from mcp_browser.browser.network.log import KEPT
-from mcp_browser.browser.network.routes import MOST
+from mcp_browser.browser.network.log import KEPT, MOST_ROUTES
 from mcp_browser.errors import BlockedUrl, DeadlineExceeded, InvalidArguments, NotFound
 from mcp_browser.settings import ObservationSettings, ToolSettings
 from tests.actions.hand import Hand, hand_in
@@ -482,6 +481,6 @@ async def test_a_wrong_route_is_refused(shop: Hand) -> None:
 
 
 async def test_there_are_only_so_many_routes(shop: Hand) -> None:
-    for number in range(MOST):
+    for number in range(MOST_ROUTES):
         await shop.do("block_route", url=f"/ads/{number}/")
-    assert f"There are {MOST} routes already." in await shop.fails("block_route", url="/ads/more")
+    assert f"There are {MOST_ROUTES} routes already." in await shop.fails("block_route", url="/ads/more")

@@ -1,14 +1,23 @@
-"""The files of a session."""
+"""The files of a session, their names, and what a client on another machine is told of paths: nothing."""
 
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.files.artifacts import Artifacts
+from mcp_browser.browser.files.artifacts import (
+    HIDDEN,
+    LONGEST_NAME,
+    Artifacts,
+    ServerPaths,
+    safe_name,
+    size_text,
+    take_free_path,
+)
 from mcp_browser.errors import NotFound
-from mcp_browser.settings import FileSettings
+from mcp_browser.settings import FileSettings, Settings
 
 
 class Kept:
@@ -28,12 +37,16 @@ async def kept() -> AsyncIterator[Kept]:
     await kept.artifacts.close()
 
 
-async def test_a_file_has_an_address_a_type_and_a_size(kept: Kept) -> None:
+async def test_a_file_has_a_type_a_size_and_an_address_of_plain_letters(kept: Kept) -> None:
     added = await kept.artifacts.add(b"a,b\n", "table.csv", kind="download")
     assert kept.artifacts.find(added.uri) == added
     assert (added.size, added.mime_type, added.path.read_bytes()) == (4, "text/csv", b"a,b\n")
     assert added.place == str(added.path)
     assert kept.heard == [added.uri]
+    added = await kept.artifacts.add(b"x", "Grüße ?#/ 世界.txt")
+    assert added.name == "Grüße -#- 世界.txt"
+    assert added.uri.isascii()
+    assert kept.artifacts.find(added.uri) == added
 
 
 async def test_a_remote_client_is_told_the_address_only_which_names_its_server(kept: Kept) -> None:
@@ -55,13 +68,6 @@ async def test_an_address_of_another_form_is_not_found(kept: Kept, rest: str) ->
     await kept.artifacts.add(b"y", "a.txt")
     with pytest.raises(NotFound, match="no file"):
         kept.artifacts.find(f"browser://{kept.artifacts.key}{rest}")
-
-
-async def test_a_name_of_any_letters_makes_an_address_of_plain_ones(kept: Kept) -> None:
-    added = await kept.artifacts.add(b"x", "Grüße ?#/ 世界.txt")
-    assert added.name == "Grüße -#- 世界.txt"
-    assert added.uri.isascii()
-    assert kept.artifacts.find(added.uri) == added
 
 
 async def test_a_file_that_is_not_whole_cannot_be_found_until_it_is(kept: Kept) -> None:
@@ -123,3 +129,66 @@ async def test_files_in_a_folder_that_the_user_named_stay(tmp_path: Path) -> Non
     pending = kept.artifacts.reserve("half.txt")
     await kept.artifacts.close()
     assert [(tmp_path / name).exists() for name in ("a.txt", "b.txt", pending.name)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("suggested", "saved"),
+    [
+        ("../../etc/passwd", "etc-passwd"),
+        ("..\\..\\x.txt", "x.txt"),
+        ("/abs/olute.txt", "abs-olute.txt"),
+        ("", "download"),
+        (".bashrc", "bashrc"),
+        ("nul.txt", "_nul.txt"),
+        ("a\x00b\nc.txt", "a-b-c.txt"),
+        ("x\u202etxt.exe", "x-txt.exe"),
+        ("résumé.pdf", "résumé.pdf"),
+        ("long" * 100 + ".pdf", ("long" * 100)[:116] + ".pdf"),
+        ("\U0001f600" * 100 + ".pdf", "\U0001f600" * 50 + ".pdf"),
+    ],
+)
+def test_a_suggested_name_is_made_safe(tmp_path: Path, suggested: str, saved: str) -> None:
+    name = safe_name(suggested, default="download")
+    assert name == saved
+    assert take_free_path(tmp_path / "new", name) == tmp_path / "new" / saved
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (2_500_000, "2.5 MB"), (3e9, "3.0 GB")],
+)
+def test_sizes_are_written_for_people(size: float, text: str) -> None:
+    assert size_text(int(size)) == text
+
+
+def test_a_suffix_is_there_once_and_the_name_stays_short() -> None:
+    assert safe_name("Report.PDF", suffix=".pdf") == "Report.pdf"
+    assert safe_name("", suffix=".pdf", default="page") == "page.pdf"
+    assert safe_name("x" * 500, suffix=".mhtml") == "x" * (LONGEST_NAME - 6) + ".mhtml"
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
+    paths = [take_free_path(tmp_path, "a.tar.gz") for _ in range(3)]
+    assert [path.name for path in paths] == ["a.tar.gz", "a-2.tar.gz", "a-3.tar.gz"]
+    assert all(path.exists() for path in paths)
+    # A link counts, and is not followed.
+    (tmp_path / "a.txt").symlink_to(tmp_path / "elsewhere.txt")
+    assert take_free_path(tmp_path, "a.txt").name == "a-2.txt"
+
+
+PATHS = ServerPaths(Settings(files=FileSettings(output_dir=Path("/srv/out"))))
+TEMPORARY = tempfile.gettempdir()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"copyfile '{TEMPORARY}/a/b.txt' -> '/srv/out/a b'", f"copyfile '{HIDDEN}' -> '{HIDDEN} b'"),
+        ("There is no file /srv/out/x.json.", f"There is no file {HIDDEN}."),
+        ("It is in /srv/out/a.", f"It is in {HIDDEN}."),
+        ("Open https://a.org/srv/out/x or /srv/outer", "Open https://a.org/srv/out/x or /srv/outer"),
+        ("You said /srv/out/mine", "You said /srv/out/mine"),
+    ],
+)
+def test_an_error_names_no_path_that_the_client_has_not_said(text: str, told: str) -> None:
+    assert PATHS.hide(text, known="{'paths': ['/srv/out/mine']}") == told

@@ -25,9 +25,7 @@ class Told:
     """What is told, and what was asked for."""
 
     def __init__(self, *, allows: bool) -> None:
-        self.lines: list[str] = []
-        self.done: list[str] = []
-        self.asked: list[str] = []
+        self.lines, self.done, self.asked = list[str](), list[str](), list[str]()
         self._allows = allows
 
     def _allowed(self, what: str) -> bool:
@@ -111,21 +109,22 @@ def test_a_package_manager_that_fails_is_told_in_its_words(debian: Path, script:
         Told(allows=True).install()
 
 
-@pytest.mark.parametrize("browser", ["chrome", "msedge"])
-def test_a_browser_that_is_a_package_of_the_system_needs_permission(debian: Path, browser: str) -> None:
-    with pytest.raises(BrowserNotFound, match="--with-deps"):
-        Told(allows=False).install(browser=browser)
-
-
-def test_a_wrong_executable_is_not_replaced_by_an_installed_one(debian: Path) -> None:
-    with pytest.raises(BrowserNotFound, match="There is no browser at"):
-        Told(allows=True).install(executable=debian / "nowhere")
+@pytest.mark.usefixtures("debian")
+@pytest.mark.parametrize(
+    ("allows", "wanted", "told"),
+    [
+        *((False, {"browser": kind}, f"There is no {kind}, .* --with-deps") for kind in ("chrome", "msedge")),
+        (True, {"executable": "/nowhere"}, "There is no browser at /nowhere"),
+    ],
+)
+def test_another_browser_is_not_installed_instead(allows: bool, wanted: dict[str, str], told: str) -> None:
+    with pytest.raises(BrowserNotFound, match=told):
+        Told(allows=allows).install(**wanted)
 
 
 def test_apt_is_asked_only_where_its_chromium_is_no_snap(
     debian: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert installing._apt_serves_chromium()
     with monkeypatch.context() as patch:
         patch.setattr(platform, "freedesktop_os_release", lambda: {"ID": "ubuntu", "ID_LIKE": "debian"})
         assert not installing._apt_serves_chromium()

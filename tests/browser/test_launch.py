@@ -13,7 +13,6 @@ from playwright.async_api import Browser
 from mcp_browser.browser.process import launch
 from mcp_browser.browser.process.launch import (
     browser_version,
-    chromium_args,
     context_options,
     find_browser,
     launch_options,
@@ -56,35 +55,26 @@ def playwright_build(folder: Path, build: str) -> Path:
     listed = json.loads((package / "browsers.json").read_text("utf-8"))["browsers"]
     revision = next(entry["revision"] for entry in listed if entry["name"] == build)
     home = folder / f"{build.replace('-', '_')}-{revision}"
-    places = {
-        "chromium": "chrome-linux64/chrome",
-        "chromium-headless-shell": "chrome-linux64/chrome-headless-shell",
-    }
-    executable = program(home / places[build])
+    executable = program(home / "chrome-linux64" / build.replace("chromium", "chrome"))
     (home / "INSTALLATION_COMPLETE").touch()
     return executable
 
 
 @linux_only
-def test_without_a_browser_the_error_names_the_command_that_gets_one(bare_machine: Path) -> None:
+def test_the_best_browser_of_the_machine_is_found(bare_machine: Path) -> None:
     with pytest.raises(BrowserNotFound, match="mcp-browser install"):
         find_browser(BrowserSettings())
-    program(bare_machine / "chromium")
-    with pytest.raises(BrowserNotFound, match="mcp-browser install --browser msedge"):
-        find_browser(BrowserSettings(browser="msedge"))
-
-
-@linux_only
-def test_chrome_goes_before_chromium_and_chromium_before_edge(bare_machine: Path) -> None:
+    shell = playwright_build(bare_machine.parent / "playwright", "chromium-headless-shell")
+    choice = find_browser(BrowserSettings())
+    assert (choice.executable, choice.headless_only) == (shell, True)
+    assert launch_options(choice, headless=False)["headless"] is True
     for name, label in (("microsoft-edge", "Edge"), ("chromium", "Chromium"), ("google-chrome", "Chrome")):
+        if label != "Edge":
+            with pytest.raises(BrowserNotFound, match="mcp-browser install --browser chrome"):
+                find_browser(BrowserSettings(browser="chrome"))
         executable = program(bare_machine / name)
         choice = find_browser(BrowserSettings())
         assert (choice.label, choice.executable, choice.origin) == (label, executable, "system")
-
-
-@linux_only
-def test_playwrights_own_build_goes_before_those_of_the_system(bare_machine: Path) -> None:
-    program(bare_machine / "google-chrome")
     executable = playwright_build(bare_machine.parent / "playwright", "chromium")
     choice = find_browser(BrowserSettings())
     assert (choice.executable, choice.origin) == (executable, "playwright")
@@ -92,14 +82,6 @@ def test_playwrights_own_build_goes_before_those_of_the_system(bare_machine: Pat
     # One that was not installed to its end does not count.
     (executable.parent.parent / "INSTALLATION_COMPLETE").unlink()
     assert find_browser(BrowserSettings()).label == "Chrome"
-
-
-@linux_only
-def test_the_headless_shell_is_taken_where_there_is_nothing_else(bare_machine: Path) -> None:
-    playwright_build(bare_machine.parent / "playwright", "chromium-headless-shell")
-    choice = find_browser(BrowserSettings())
-    assert choice.headless_only
-    assert launch_options(choice, headless=False)["headless"] is True
 
 
 @linux_only
@@ -152,60 +134,45 @@ def test_the_channel_of_the_settings_is_left_to_playwright() -> None:
 
 @linux_only
 @pytest.mark.parametrize(("user", "sandbox"), [(0, False), (1000, True)])
-def test_the_sandbox_is_off_only_for_root(monkeypatch: pytest.MonkeyPatch, user: int, sandbox: bool) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert uses_sandbox(BrowserSettings()) is sandbox
-    assert uses_sandbox(BrowserSettings(sandbox=not sandbox)) is not sandbox
-
-
-@posix_only
-@pytest.mark.parametrize("sandbox", [True, False])
-async def test_a_missing_sandbox_is_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, sandbox: bool
+async def test_the_sandbox_is_off_only_for_root_and_that_is_told(
+    bare_machine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    user: int,
+    sandbox: bool,
 ) -> None:
-    settings = BrowserSettings(executable=program(tmp_path / "my-browser"), sandbox=sandbox)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert uses_sandbox(BrowserSettings(sandbox=not sandbox)) is not sandbox
+    settings = BrowserSettings(executable=program(bare_machine / "my-browser"))
+    assert uses_sandbox(settings) is sandbox
     await Launcher(settings)._launch_options(find_browser(settings))
     assert ("runs without its process sandbox" in caplog.text) is not sandbox
 
 
 @linux_only
-def test_there_are_windows_where_there_is_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DISPLAY", raising=False)
+@pytest.mark.parametrize("display", ["", ":0"])
+def test_there_are_windows_where_there_is_a_display(monkeypatch: pytest.MonkeyPatch, display: str) -> None:
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    assert runs_headless(BrowserSettings())
-    assert not runs_headless(BrowserSettings(headless=False))
-    monkeypatch.setenv("DISPLAY", ":0")
-    assert not runs_headless(BrowserSettings())
-    assert runs_headless(BrowserSettings(headless=True))
+    monkeypatch.setenv("DISPLAY", display)
+    assert runs_headless(BrowserSettings()) is not bool(display)
+    assert runs_headless(BrowserSettings(headless=not display)) is not bool(display)
+    assert runs_headless(BrowserSettings(headless=bool(display))) is bool(display)
 
 
-def test_the_browser_is_kept_from_calling_home_and_keeps_its_own_arguments_last() -> None:
-    settings = BrowserSettings(channel="chrome", browser_args=("--mute-audio",))
+def test_the_browser_is_kept_from_calling_home_and_from_features_that_nobody_uses() -> None:
+    more = ("--disable-features=Translate,OptimizationHints", "--mute-audio")
+    settings = BrowserSettings(channel="chrome", browser_args=more)
     args = launch_options(find_browser(settings), settings=settings)["args"]
-    assert "--disable-background-networking" in args
-    assert "--disable-component-update" in args
+    assert {"--disable-background-networking", "--disable-component-update"} <= set(args)
     assert args[-1] == "--mute-audio"
     assert not any("site-isolation" in arg or "no-sandbox" in arg for arg in args)
-
-
-def disabled_features(args: list[str]) -> set[str]:
-    (switch,) = [arg for arg in args if arg.startswith("--disable-features=")]
-    return set(switch.partition("=")[2].split(","))
-
-
-def test_features_that_settings_disable_are_added_to_those_disabled_anyway() -> None:
-    args = ("--disable-features=Translate,OptimizationHints", "--mute-audio")
-    settings = BrowserSettings(channel="chrome", browser_args=args)
-    disabled = disabled_features(launch_options(find_browser(settings), settings=settings)["args"])
-    assert {"Translate", "OptimizationHints", "WebUIOmniboxPopup"} <= disabled
-
-
-def test_no_feature_that_playwright_disables_is_enabled_again() -> None:
     package = launch.driver_package()
     assert package is not None
     bundle = (package / "lib" / "coreBundle.js").read_text(encoding="utf-8")
     (listed,) = re.findall(r"disabledFeatures = \[(.*?)\]", bundle, re.DOTALL)
-    assert set(re.findall(r'"(\w+)"', listed)) <= disabled_features(chromium_args(BrowserSettings()))
+    playwrights = re.findall(r'"(\w+)"', listed)
+    (switch,) = [arg for arg in args if arg.startswith("--disable-features=")]
+    assert {"Translate", "WebUIOmniboxPopup", *playwrights} <= set(switch.partition("=")[2].split(","))
 
 
 async def test_a_new_window_loads_nothing_but_its_page(chromium: Browser) -> None:

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -16,13 +15,14 @@ import pytest_asyncio
 
 from mcp_browser.browser.process.divide import own_relay as relay
 from mcp_browser.browser.process.divide.divider import line
-from mcp_browser.browser.process.divide.own_relay import FILE, find_own_browser, places_of
-from mcp_browser.browser.process.divide.own_tabs import OwnTabs
+from mcp_browser.browser.process.divide.own_relay import OwnTabs
+from mcp_browser.browser.process.launch import PORT_FILE, find_own_browser, places_of
 from mcp_browser.browser.site_data import clear_site, put_state
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 from tests.browser.conftest import Hand, browsing, dialog_of, managing, shown, until
+from tests.support.gates import listening
 from tests.support.own_chrome import WITNESS, User, users_browser
 from tests.support.site import Reply, Site
 
@@ -81,9 +81,15 @@ async def test_it_works_in_its_own_tab_with_the_logins(
     )
 
 
-async def test_a_file_goes_to_the_users_folder_and_to_the_caller(site: Site, user: User, hand: Hand) -> None:
+async def test_a_file_goes_to_the_users_folder_and_to_the_caller_and_the_users_to_nobody_else(
+    site: Site, user: User, hand: Hand, witness: str
+) -> None:
     await hand.open(site.page(OWN))
     before = len(hand.session.downloads)
+    user.read(witness, "location.href = '/download/mine.txt?text=mine'; 1")
+    await until((user.downloads / "mine.txt").exists)
+    await hand.look()
+    assert len(hand.session.downloads) == before
     await hand.click("Report")
     await until(lambda: len(hand.session.downloads) > before and hand.session.downloads[-1].done)
     (download,) = hand.session.downloads[before:]
@@ -91,16 +97,6 @@ async def test_a_file_goes_to_the_users_folder_and_to_the_caller(site: Site, use
     assert download.path is not None
     assert download.path.read_text() == "ok"
     assert any(file.read_text() == "ok" for file in user.downloads.iterdir())
-
-
-async def test_the_users_downloads_are_nobody_elses(site: Site, user: User, hand: Hand, witness: str) -> None:
-    await hand.open(site.page(OWN))
-    before = len(hand.session.downloads)
-    name = f"mine{len(list(user.downloads.glob('*')))}.txt"
-    user.read(witness, f"location.href = '/download/{name}?text=mine'; 1")
-    await until((user.downloads / name).exists)
-    await hand.look()
-    assert len(hand.session.downloads) == before
 
 
 async def test_dialogs_and_popups_of_its_own_tabs_are_its_own(site: Site, user: User, hand: Hand) -> None:
@@ -136,7 +132,7 @@ async def test_commands_about_the_browser_are_sent_without_the_clients_parameter
             raise AssertionError(message)
 
     sent: list[bytes] = []
-    tabs = OwnTabs(sent.append, may_use=lambda _: False, copy=lambda _file, _place, _then: None)
+    tabs = OwnTabs(sent.append, lambda _: False)
     for method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
         tabs.from_client(Client(), line({"id": 1, "method": method, "params": {"more": True}}))
         command = json.loads(sent[-1])
@@ -270,12 +266,12 @@ async def test_no_browser_is_told_with_every_place_and_how_to_allow_it(home: Pat
 @pytest.mark.usefixtures("home")
 async def test_of_several_browsers_the_one_allowed_last_is_taken() -> None:
     first, second = [next(folder for folder, _ in places_of(kind)) for kind in ("chrome", "edge")]
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
         for age, folder in enumerate((second, first)):
             folder.mkdir(parents=True)
-            (folder / FILE).write_text(f"{port}\n/devtools/browser/{age}\n")
-            os.utime(folder / FILE, (1000 - age, 1000 - age))
+            (folder / PORT_FILE).write_text(f"{port}\n/devtools/browser/{age}\n")
+            os.utime(folder / PORT_FILE, (1000 - age, 1000 - age))
         assert find_own_browser("auto").folder == second
         assert find_own_browser("chrome").folder == first
     with pytest.raises(BrowserUnavailable, match=rf"names port {port}.* where nothing listens"):
@@ -292,20 +288,14 @@ async def test_of_several_browsers_the_one_allowed_last_is_taken() -> None:
     ],
 )
 async def test_another_program_at_the_port_is_told(tmp_path: Path, answer: bytes, told: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        (tmp_path / FILE).write_text(f"{port}\n/devtools/browser/x\n")
+    async def serve(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        writer.close()
 
-        def serve() -> None:
-            for _ in range(2):
-                with listening.accept()[0] as line:
-                    line.sendall(answer)
-
-        answering = threading.Thread(target=serve, daemon=True)
-        answering.start()
-        async with connected(tmp_path) as hand:
-            with pytest.raises(BrowserUnavailable, match=told):
-                await hand.look()
+    async with listening(serve) as port, connected(tmp_path) as hand:
+        (tmp_path / PORT_FILE).write_text(f"{port}\n/devtools/browser/x\n")
+        with pytest.raises(BrowserUnavailable, match=told):
+            await hand.look()
 
 
 async def test_the_user_is_waited_for_and_the_call_says_so(
@@ -313,7 +303,7 @@ async def test_the_user_is_waited_for_and_the_call_says_so(
 ) -> None:
     """As from Chrome 144 on: the answer to the connection comes once the user has confirmed it."""
     monkeypatch.setattr(relay, "ANSWER_SECONDS", 0.2)
-    port, path = (user.folder / FILE).read_text().split()
+    port, path = (user.folder / PORT_FILE).read_text().split()
     confirmed = asyncio.Event()
 
     async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -326,15 +316,14 @@ async def test_the_user_is_waited_for_and_the_call_says_so(
         back.write(first)
         await asyncio.gather(_pump(reader, back), _pump(there, writer))
 
-    async with await asyncio.start_server(ask, "127.0.0.1", 0) as asking:
-        (tmp_path / FILE).write_text(f"{asking.sockets[0].getsockname()[1]}\n{path}\n")
-        async with connected(tmp_path) as hand:
-            for _ in range(2):
-                with pytest.raises(BrowserUnavailable, match=r"asks its user .* then call again"):
-                    await hand.look()
-            confirmed.set()
-            monkeypatch.setattr(relay, "ANSWER_SECONDS", 30)
-            assert "Allowed" in shown(await hand.open(site.page("<h1>Allowed</h1>")))
+    async with listening(ask) as asking, connected(tmp_path) as hand:
+        (tmp_path / PORT_FILE).write_text(f"{asking}\n{path}\n")
+        for _ in range(2):
+            with pytest.raises(BrowserUnavailable, match=r"asks its user .* then call again"):
+                await hand.look()
+        confirmed.set()
+        monkeypatch.setattr(relay, "ANSWER_SECONDS", 30)
+        assert "Allowed" in shown(await hand.open(site.page("<h1>Allowed</h1>")))
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

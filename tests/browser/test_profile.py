@@ -79,23 +79,32 @@ async def test_a_second_manager_is_told_what_to_do_and_may_go_on_later(site: Sit
     assert profile_holder(tmp_path) is None
 
 
+def locked(folder: Path, pid: int, host: str = socket.gethostname()) -> Path:
+    """The lock of Chromium's in a profile, as if held by that process."""
+    lock = folder / CHROMIUM_LOCK
+    lock.unlink(missing_ok=True)
+    lock.symlink_to(f"{host}-{pid}")
+    return lock
+
+
 async def test_the_lock_of_a_dead_browser_is_cleared(site: Site, tmp_path: Path) -> None:
-    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{DEAD}")
+    assert profile_holder(locked(tmp_path, 10**20).parent) is None, "no process has such a number"
+    locked(tmp_path, DEAD)
     (tmp_path / "SingletonSocket").symlink_to("/nowhere/SingletonSocket")
     async with browsing(profile=tmp_path) as hand:
         assert "Unlocked" in shown(await hand.open(site.page("Unlocked")))
 
 
 async def test_the_lock_of_another_host_is_not_touched(tmp_path: Path) -> None:
-    (tmp_path / CHROMIUM_LOCK).symlink_to("elsewhere-4711")
+    lock = locked(tmp_path, 4711, "elsewhere")
     with pytest.raises(ProfileInUse, match=r"process 4711 on elsewhere.*delete"):
         await ProfileLock(tmp_path).acquire()
-    assert (tmp_path / CHROMIUM_LOCK).is_symlink()
+    assert lock.is_symlink()
 
 
 async def test_a_browser_that_lives_holds_its_profile(tmp_path: Path) -> None:
     with process("pass", "--user-data-dir=here") as other:
-        (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{other.pid}")
+        locked(tmp_path, other.pid)
         begun = time.monotonic()
         with pytest.raises(ProfileInUse, match=f"process {other.pid}"):
             await ProfileLock(tmp_path).acquire()
@@ -103,15 +112,10 @@ async def test_a_browser_that_lives_holds_its_profile(tmp_path: Path) -> None:
         assert str(profile_holder(tmp_path)) == f"process {other.pid}"
 
 
-def test_a_lock_with_a_number_that_no_process_has_holds_nothing(tmp_path: Path) -> None:
-    (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{10**20}")
-    assert profile_holder(tmp_path) is None
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only /proc tells what a process is")
 async def test_another_program_with_the_number_of_a_dead_browser_holds_nothing(tmp_path: Path) -> None:
     with process("pass") as other:
-        (tmp_path / CHROMIUM_LOCK).symlink_to(f"{socket.gethostname()}-{other.pid}")
+        locked(tmp_path, other.pid)
         lock = ProfileLock(tmp_path)
         await lock.acquire()
         lock.release()
@@ -124,11 +128,9 @@ def test_a_process_of_another_user_may_be_a_browser(tmp_path: Path, monkeypatch:
 
     # Where /proc hides the processes of others, that is all to be seen of one.
     monkeypatch.setattr(os, "kill", kill)
-    lock = tmp_path / CHROMIUM_LOCK
-    lock.symlink_to(f"{socket.gethostname()}-{DEAD}")
+    locked(tmp_path, DEAD)
     assert str(profile_holder(tmp_path)) == f"process {DEAD}"
-    lock.unlink()
-    lock.symlink_to(f"{socket.gethostname()}-{os.getpid()}")
+    locked(tmp_path, os.getpid())
     assert profile_holder(tmp_path) is None, "what can be read of it is no browser's"
 
 
@@ -147,11 +149,9 @@ async def test_our_own_lock_holds_and_ends_with_its_process(tmp_path: Path) -> N
     assert profile_holder(tmp_path) is None
 
 
-async def test_a_profile_that_is_no_folder_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.touch()
+async def test_a_profile_that_is_no_folder_is_told() -> None:
     with pytest.raises(BrowserUnavailable, match=r"cannot be used.*--isolated"):
-        await ProfileLock(file).acquire()
+        await ProfileLock(Path(__file__)).acquire()
 
 
 def test_each_kind_of_browser_has_a_profile_of_its_own(tmp_path: Path) -> None:

@@ -72,23 +72,6 @@ async def test_tabs_and_popups_stay_with_their_server(both: tuple[Hand, Hand], s
     assert len(first.session.tabs) == 1
 
 
-async def test_each_sees_its_own_page_in_front(both: tuple[Hand, Hand], site: Site) -> None:
-    page = site.page("<p id=out></p><script>requestAnimationFrame(() => out.textContent = 'drawn')</script>")
-    for server in both:
-        await server.open(page)
-    for server in both:
-        assert await server.tab.page.evaluate("document.visibilityState") == "visible"
-        assert "drawn" in shown(await server.look())
-
-
-async def test_a_login_is_everybodys(both: tuple[Hand, Hand], site: Site) -> None:
-    page = site.page("<script>document.title = document.cookie + localStorage.mark</script>")
-    first, second = both
-    await first.open(page)
-    await first.tab.page.evaluate("document.cookie = 'login=ann'; localStorage.mark = 'kept'")
-    assert "login=annkept" in shown(await second.open(page))
-
-
 async def test_a_dialog_is_its_servers_alone(both: tuple[Hand, Hand], site: Site) -> None:
     first, second = both
     await second.open(site.page("<p>Calm</p>"))
@@ -112,13 +95,18 @@ async def test_each_gets_its_own_downloads(both: tuple[Hand, Hand], site: Site) 
         assert (await anyio.Path(download.path).read_text()) == name
 
 
-async def test_what_one_copies_the_other_does_not_paste(both: tuple[Hand, Hand], site: Site) -> None:
+async def test_each_sees_its_own_page_in_front_and_pastes_what_it_has_copied(
+    both: tuple[Hand, Hand], site: Site
+) -> None:
     first, second = both
+    draw = "<p id=out></p><script>requestAnimationFrame(() => out.textContent = 'drawn')</script>"
     for text, server in (("mine", first), ("yours", second)):
-        await server.open(site.page(f"<input value='{text}' autofocus onfocus='this.select()'>"))
+        await server.open(site.page(f"<input value='{text}' autofocus onfocus='this.select()'>{draw}"))
         await server.do(lambda tab: tab.input.press("Control+a"))
         await server.do(lambda tab: tab.input.press("Control+c"))
     for text, server in (("mine", first), ("yours", second)):
+        assert await server.tab.page.evaluate("document.visibilityState") == "visible"
+        assert "drawn" in shown(await server.look())
         await server.do(lambda tab: tab.input.press("Delete"))
         await server.do(lambda tab: tab.input.press("Control+v"))
         assert await server.tab.page.evaluate("document.querySelector('input').value") == text
@@ -166,11 +154,12 @@ async def test_settings_for_pages_are_each_servers_own(both: tuple[Hand, Hand], 
         assert "1280" in await both[0].tab.page.evaluate(tell)
 
 
-async def test_sessions_of_one_server_share_its_profile(both: tuple[Hand, Hand], site: Site) -> None:
-    first, _ = both
-    page = site.page("<script>document.title = 'login ' + document.cookie</script>")
+async def test_a_login_is_every_sessions_of_all_servers(both: tuple[Hand, Hand], site: Site) -> None:
+    first, second = both
+    page = site.page("<script>document.title = localStorage.mark + document.cookie</script>")
     await first.open(page)
-    await first.tab.page.evaluate("document.cookie = 'who=ben'")
+    await first.tab.page.evaluate("document.cookie = 'who=ben'; localStorage.mark = 'kept'")
+    assert "keptwho=ben" in shown(await second.open(page))
     async with another(first.manager, isolated=False, context_options={"locale": "it-IT"}) as other:
         assert "who=ben" in shown(await other.open(page))
         assert await other.tab.page.evaluate("navigator.language") == "it-IT"

@@ -97,7 +97,6 @@
       bases[base] = true;
       learn(base);
     }
-    if (options.tell) report(`channel ${carried(given) || "other"}`);
   }
 
   /** @param {string} name */

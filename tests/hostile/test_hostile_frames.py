@@ -88,24 +88,19 @@ async def type_secret(
 async def test_a_secret_goes_to_no_frame_that_a_page_passes_off_as_its_sites(
     session: BrowserSession, site: Site, heard: Heard, kind: str, way: str
 ) -> None:
-    swap = {"of": "#mine", "give": "#bank"}
-    mine = framed(site, kind, word(heard), id="mine")
-    start = site.page(kit(heard, swap=swap) + mine + bank(site, hearing(site)))
-    record = await type_secret(session, start, way, at="localhost")
+    login = hearing(site)
+    frames = framed(site, kind, word(heard), id="mine") + bank(site, login)
+    attack = kit(heard, swap={"of": "#mine", "give": "#bank"})
+    record = await type_secret(session, site.page(attack + frames), way, at="localhost")
     assert not [what for what in heard.of("word") if VALUE in what], record
     assert record.error
-
-
-@pytest.mark.parametrize("kind", few(WITHOUT_ADDRESS, ["srcdoc"], night=True))
-async def test_where_nothing_is_passed_off_the_secret_is_refused_in_it_and_typed_at_its_site(
-    session: BrowserSession, site: Site, heard: Heard, kind: str
-) -> None:
-    login = hearing(site)
-    start = site.page(framed(site, kind, word(heard), id="mine") + bank(site, login))
-    record = await type_secret(session, start, at="localhost")
+    if way != "input_text":
+        return
+    # Where nothing is passed off, it is refused there as well, and typed at its site.
+    record = await type_secret(session, site.page(frames), at="localhost")
     assert "may not be used" in (record.error or "")
     assert heard.of("word") == []
-    record = await type_secret(session, start, at="localhost", to="Login")
+    record = await type_secret(session, None, at="localhost", to="Login")
     assert record.error is None
     await login.until(f"login {VALUE}")
 

@@ -31,7 +31,8 @@ MOMENTS: dict[str, dict[str, Any]] = {
     },
 }
 
-moments = pytest.mark.parametrize("moment", few(MOMENTS, ("a question about a key", "keydown"), night=True))
+some_moments = few(MOMENTS, ("a question about a key", "keydown"), night=True)
+moments = pytest.mark.parametrize("moment", some_moments)
 
 
 def moving(heard: Heard, moment: str, to: str) -> str:
@@ -76,13 +77,25 @@ async def press(victim: Victim, name: str, arguments: dict[str, Any], *, focused
     return await victim.call(name, **arguments)
 
 
-@moments
+def reopened(html: str, focus: str) -> str:
+    return f"<!doctype html>{html}<script>document.getElementById('{focus}').focus()</script>"
+
+
+WRITTEN = ("written at keydown", "written at keypress", "written at keyup")
+
+
+@pytest.mark.parametrize("moment", [*some_moments, *few(WRITTEN, WRITTEN[:1])])
 @pytest.mark.parametrize("way", few(KEYS, KEYS[:1]), ids=named)
 async def test_no_key_presses_what_a_policy_denies(
     under: Make, site: Site, heard: Heard, moment: str, way: Way
 ) -> None:
     victim = under(DENY_PAY)
-    await victim.open(site.page(moving(heard, moment, "#pay") + buttons(heard)))
+    if moment in WRITTEN:
+        html = reopened(buttons(heard), "pay")
+        attack = kit(heard, reopen={"on": [moment.rpartition(" ")[2]], "html": html})
+    else:
+        attack = moving(heard, moment, "#pay")
+    await victim.open(site.page(attack + buttons(heard)))
     await press(victim, *way)
     await settled(victim, heard)
     assert heard.of("pay") == []
@@ -155,10 +168,11 @@ async def type_past_the_password(victim: Victim, way: Way = TYPING[0], *, chosen
 async def test_a_text_goes_into_the_field_that_keeps_the_focus(
     victim: Victim, site: Site, heard: Heard, way: Way
 ) -> None:
-    await victim.open(site.page(kit(heard) + FIELDS))
-    text = await type_into_search(victim, *way)
-    assert not victim.failed, text
-    assert await victim.values() == {"search": "abc", "other": "", "pw": ""}
+    for page in (kit(heard) + FIELDS, *[written(FIELDS)] * (way == TYPING[0])):
+        await victim.open(site.page(page))
+        text = await type_into_search(victim, *way)
+        assert not victim.failed, text
+        assert await victim.values() == {"search": "abc", "other": "", "pw": ""}
 
 
 @pytest.mark.parametrize("kind", few(["cross-site", "srcdoc"], ["cross-site"]))
@@ -208,10 +222,6 @@ def written(html: str) -> str:
     return f"<script>onload = () => {{ {again} }}</script>"
 
 
-def reopened(html: str, focus: str) -> str:
-    return f"<!doctype html>{html}<script>document.getElementById('{focus}').focus()</script>"
-
-
 @pytest.mark.parametrize("moment", few(["keydown", "keypress", "beforeinput", "input"], ["keydown"]))
 @typing
 async def test_no_text_goes_into_a_password_field_of_a_document_written_while_it_is_typed(
@@ -239,28 +249,6 @@ async def test_no_text_goes_into_a_password_field_under_a_policy_or_of_a_documen
     victim, attack = under(rules), moving(heard, moment, "#pw") + FIELDS
     await victim.open(site.page(attack if rules else written(attack)))
     await type_past_the_password(victim, chosen=moment == "each event")
-
-
-@pytest.mark.parametrize("moment", few(["keydown", "keypress", "keyup"], ["keydown"]))
-@pytest.mark.parametrize("way", few(KEYS[:4], KEYS[:1]), ids=named)
-async def test_no_key_presses_what_a_policy_denies_in_a_document_written_meanwhile(
-    under: Make, site: Site, heard: Heard, moment: str, way: Way
-) -> None:
-    victim = under(DENY_PAY)
-    html = reopened(buttons(heard), "pay")
-    await victim.open(site.page(kit(heard, reopen={"on": [moment], "html": html}) + buttons(heard)))
-    await press(victim, *way)
-    await settled(victim, heard)
-    assert heard.of("pay") == []
-
-
-async def test_typing_works_in_a_document_that_was_written_anew(
-    victim: Victim, site: Site, heard: Heard
-) -> None:
-    await victim.open(site.page(written(FIELDS)))
-    text = await type_into_search(victim, *TYPING[0])
-    assert not victim.failed, text
-    assert (await victim.values())["search"] == "abc"
 
 
 @pytest.mark.parametrize("on", few(["keydown", "beforeinput", "input", "focusin", "channel"], ["keydown"]))

@@ -12,8 +12,7 @@ from typing import Any
 
 from websockets.sync.client import connect
 
-from mcp_browser.browser.process.divide.own_relay import FILE
-from mcp_browser.browser.process.launch import find_browser, launch_options
+from mcp_browser.browser.process.launch import PORT_FILE, find_browser, launch_options
 from mcp_browser.settings import BrowserSettings
 
 SECONDS = 30
@@ -73,7 +72,7 @@ class User:
 
     @contextmanager
     def _line(self) -> Generator[Any]:
-        port, path = (self.folder / FILE).read_text().split()
+        port, path = (self.folder / PORT_FILE).read_text().split()
         with connect(f"ws://127.0.0.1:{port}{path}", max_size=None, proxy=None) as socket:
 
             def ask(method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from urllib.parse import unquote_plus
 from pydantic import BaseModel, Field, ValidationError
 
 from mcp_browser.agent.task import ActionCall, AgentBrain, ModelT, Task, TaskOutcome, TaskStatus
-from mcp_browser.browser.files.filenames import write_whole
+from mcp_browser.browser.files.artifacts import write_whole
 from mcp_browser.browser.observation import DialogAnswer
 from mcp_browser.dom.identities import ElementRecord
 from mcp_browser.dom.models import Frozen

@@ -11,13 +11,14 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, unquote
 
 import anyio
 import anyio.to_thread
 
-from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefusal, EgressRefused
+from mcp_browser.browser.egress.policy import EgressPolicy, EgressRefusal
 from mcp_browser.hosts import IpAddress, Origin, address_in
+from mcp_browser.settings.values import proxy_parts
 
 CONNECT_SECONDS = 20.0  # How long a destination, or an upstream proxy, may take to be connected to, seconds
 NEXT_SECONDS = 3.0  # How long an address of a name may take before the next one is tried, seconds
@@ -56,13 +57,12 @@ class Dialer:
         """Connect through the proxy `upstream`, an address as in the setting `proxy`, if there is one."""
         self.resolve: Resolve = NameCache(look_up)
         self.dial: Dial = partial(asyncio.open_connection, limit=STREAM_LIMIT)
-        address = f"http://{upstream}" if upstream and "://" not in upstream else upstream
-        self._upstream = urlsplit(address) if address else None
+        self._upstream = proxy_parts(upstream) if upstream else None
         secure = self._upstream is not None and self._upstream.scheme == "https"
         self._tls = ssl.create_default_context() if secure else None
 
     async def connect(self, to: Origin, policy: EgressPolicy) -> Connection:
-        """A tunnel to a destination; raises EgressRefused by the policy, OSError, TimeoutError."""
+        """A tunnel to a destination; raises EgressRefusal by the policy, OSError, TimeoutError."""
         async with asyncio.timeout(CONNECT_SECONDS):
             hosts = await self._checked(to, policy)
             if self._upstream is not None:
@@ -100,7 +100,7 @@ class Dialer:
                 raise
             # The upstream proxy could resolve the name to any address.
             why = f"{to.host} is not known here, and --proxy is asked for checked addresses only"
-            raise EgressRefused(policy.private_refusal(to, why)) from None
+            raise policy.private_refusal(to, why) from None
         return list(map(str, policy.allowed(to, found)))
 
     async def _to_first(self, hosts: list[str], port: int) -> Streams:
@@ -169,8 +169,8 @@ async def look_up(host: str) -> list[IpAddress]:
 
 def reason_of(error: Exception) -> EgressRefusal | str:
     """Why a connection could not be made: a refusal, or the browser's code for it."""
-    if isinstance(error, EgressRefused):
-        return error.refusal
+    if isinstance(error, EgressRefusal):
+        return error
     if isinstance(error, OSError) and error.errno in _UNREACHABLE:
         return "ERR_ADDRESS_UNREACHABLE"
     return next(code for kind, code in _CODES.items() if isinstance(error, kind))

@@ -29,9 +29,9 @@ NAMED = 3  # How many blocked hosts a notice names
 KEPT_SECONDS = 30.0  # How long this machine's own addresses are cached, seconds
 
 
-@dataclass(frozen=True, slots=True)
-class EgressRefusal:
-    """Why a connection is refused: the rule's flag, the destination, and sentences for the model."""
+@dataclass(eq=False)
+class EgressRefusal(Exception):
+    """Why the policy refuses a connection: the rule's flag, the destination, and sentences for the model."""
 
     rule: str
     destination: Origin
@@ -46,14 +46,6 @@ class EgressRefusal:
         itself = Origin.of(url) == self.destination
         there = "is" if itself else f"leads to {self.destination.authority}, which is"
         return BlockedUrl(f"{cut_address(url)} {there} {self}.", hint=self.hint)
-
-
-class EgressRefused(Exception):
-    """The policy does not allow a connection."""
-
-    def __init__(self, refusal: EgressRefusal) -> None:
-        super().__init__(str(refusal))
-        self.refusal = refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +82,17 @@ class EgressPolicy:
         return None
 
     def allowed(self, to: Origin, addresses: list[IpAddress]) -> list[IpAddress]:
-        """The addresses of a destination, whose name is allowed, to connect to; raises EgressRefused."""
+        """The addresses of a destination, whose name is allowed, to connect to; raises EgressRefusal."""
         for address in addresses:
             if blocking := next((one for one in self.block if one.matches(to, (address,))), None):
                 why = f"{to.authority} leads to an address on the list ({blocking.text})"
-                raise EgressRefused(EgressRefusal("--block-domains", to, why, "Go elsewhere."))
+                raise EgressRefusal("--block-domains", to, why, "Go elsewhere.")
         if not self.checks_addresses(to):
             return addresses
         public = [address for address in addresses if not _kind(address)]
         if not public:
             # The message does not contain the addresses.
-            raise EgressRefused(self.private_refusal(to, f"{to.host} leads to {_kind(addresses[0])}"))
+            raise self.private_refusal(to, f"{to.host} leads to {_kind(addresses[0])}")
         return public
 
     def checks_addresses(self, to: Origin) -> bool:
@@ -136,17 +128,14 @@ class ProxySession:
         self.greeted = asyncio.Event()  # Set once its browser has logged in
         self._why: OrderedDict[Origin | None, tuple[float, EgressRefusal | str]] = OrderedDict()
         self._unreported: dict[str, EgressRefusal] = {}
-        self._more = 0
         self.connections: WeakSet[asyncio.Task[None]] = WeakSet()  # Their tasks, cancelled at its end
 
     def failed(self, to: Origin, why: EgressRefusal | str) -> None:
         """Remember why a connection failed: a refusal, or the browser's code for it."""
         _, known = self._why.get(to, (0.0, None))
-        if isinstance(why, EgressRefusal) and not isinstance(known, EgressRefusal):
-            if len(self._unreported) < NAMED:
-                self._unreported[to.authority] = why
-            elif to.authority not in self._unreported:
-                self._more += 1
+        is_new = not isinstance(known, EgressRefusal) and len(self._unreported) < REMEMBERED
+        if isinstance(why, EgressRefusal) and is_new:
+            self._unreported[to.authority] = why
         self._why[to] = (time.monotonic(), why)
         self._why.move_to_end(to)
         while len(self._why) > REMEMBERED:
@@ -167,16 +156,14 @@ class ProxySession:
         """Report the refusal again, since it blocked a page and not a part of one."""
         _, why = self._why.get(Origin.of(url), (0.0, None))
         if isinstance(why, EgressRefusal):
-            self._unreported[why.destination.authority] = why
+            self._unreported = {why.destination.authority: why, **self._unreported}
 
     def notices(self) -> tuple[str, ...]:
         """A sentence about the hosts that were blocked since the last call."""
-        refusals, self._unreported = list(self._unreported.values()), {}
-        more, self._more = self._more, 0
-        if not refusals:
-            return ()
-        named = "; ".join(f"{refusal.why} ({refusal.rule})" for refusal in refusals)
-        return (f"Blocked: {named}{f'; and {more} more' if more else ''}.",)
+        refusals, self._unreported = [f"{one.why} ({one.rule})" for one in self._unreported.values()], {}
+        if len(refusals) > NAMED:
+            refusals[NAMED:] = [f"and {len(refusals) - NAMED} more"]
+        return (f"Blocked: {'; '.join(refusals)}.",) if refusals else ()
 
     def end(self) -> None:
         """Refuse all further requests, and close open connections."""

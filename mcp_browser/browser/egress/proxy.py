@@ -10,7 +10,7 @@ import h11
 
 from mcp_browser.browser.concurrency import SingleFlight
 from mcp_browser.browser.egress.dialing import STREAM_LIMIT, Connection, Dialer, Headers, reason_of
-from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefused, ProxySession
+from mcp_browser.browser.egress.policy import NAME, EgressPolicy, EgressRefusal, ProxySession
 from mcp_browser.hosts import Origin
 from mcp_browser.settings import EgressSettings
 
@@ -93,7 +93,7 @@ class ProxyConnection:
         to = secure if no_tls is None else plain
         try:
             site = await self._dialer.connect(to, admitted.policy)
-        except (EgressRefused, OSError) as error:
+        except (EgressRefusal, OSError) as error:
             admitted.failed(to, reason_of(error))
             await self._refuse(502 if isinstance(error, OSError) else 403)
             return
@@ -126,7 +126,7 @@ class ProxyConnection:
                 connection = await self._dialer.connect_for_requests(to, admitted.policy)
                 site = self._site = _Peer(connection, to)
             return await self._pass_on(request, site)
-        except (EgressRefused, OSError, h11.ProtocolError) as error:
+        except (EgressRefusal, OSError, h11.ProtocolError) as error:
             admitted.failed(to, reason_of(error))
         # Without an answer the browser reports an error; no page can read one of ours.
         return False

@@ -12,8 +12,7 @@ from playwright.async_api import Download
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.concurrency import Condition, begin
-from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifacts, PendingArtifact
-from mcp_browser.browser.files.filenames import size_text
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifacts, PendingArtifact, size_text
 from mcp_browser.browser.page_activity import Activity
 from mcp_browser.dom.driver_errors import plain_message
 from mcp_browser.dom.models import Frozen

@@ -1,8 +1,10 @@
-"""Finding a browser, and the options that it is started with."""
+"""Finding a browser, to start or of the user's that runs, and the options that one is started with."""
 
+import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -11,13 +13,14 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from platformdirs import user_cache_path
 
 from mcp_browser.browser.process.early_driver import driver_package
-from mcp_browser.errors import BrowserNotFound, NotFound
+from mcp_browser.errors import BrowserNotFound, BrowserUnavailable, NotFound
 from mcp_browser.settings import BrowserSettings, Settings
+from mcp_browser.settings.values import OWN_BROWSERS, proxy_parts
 
 Origin = Literal["setting", "playwright", "system"]
 
@@ -67,6 +70,8 @@ _LABELS = {
     "chrome": "Chrome",
     "chromium": "Chromium",
     "msedge": "Edge",
+    "edge": "Edge",
+    "brave": "Brave",
 }
 _LINUX_PLACES = {
     # Debian's script on the PATH would keep a shell running beside it.
@@ -328,9 +333,7 @@ def find_device(name: str, devices: Mapping[str, Mapping[str, Any]]) -> tuple[st
 
 def proxy_options(address: str) -> dict[str, str]:
     """Playwright's proxy option for an address such as `http://user:secret@host:3128`."""
-    if "://" not in address:
-        address = f"http://{address}"
-    parts = urlsplit(address)
+    parts = proxy_parts(address)
     host = parts.hostname or ""
     if ":" in host:
         host = f"[{host}]"
@@ -352,3 +355,123 @@ def browser_version(choice: BrowserChoice) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return said.stdout.strip().partition("\n")[0] or None
+
+
+PORT_FILE = "DevToolsActivePort"
+_REACH_SECONDS = 2.0
+_LINES = 2
+
+_BRAVE = "BraveSoftware/Brave-Browser|BraveSoftware/Brave-Browser-Beta|BraveSoftware/Brave-Browser-Nightly"
+_LINUX_FOLDERS = {
+    "chrome": "google-chrome|google-chrome-beta|google-chrome-unstable"
+    "|~/.var/app/com.google.Chrome/config/google-chrome",
+    "chromium": "chromium|~/snap/chromium/common/chromium|~/.var/app/org.chromium.Chromium/config/chromium",
+    "edge": "microsoft-edge|microsoft-edge-beta|microsoft-edge-dev"
+    "|~/.var/app/com.microsoft.Edge/config/microsoft-edge",
+    "brave": f"{_BRAVE}|~/snap/brave/current/.config/BraveSoftware/Brave-Browser"
+    "|~/.var/app/com.brave.Browser/config/BraveSoftware/Brave-Browser",
+}
+_MAC_FOLDERS = {
+    "chrome": "Google/Chrome|Google/Chrome Beta|Google/Chrome Dev|Google/Chrome Canary",
+    "chromium": "Chromium",
+    "edge": "Microsoft Edge|Microsoft Edge Beta|Microsoft Edge Dev|Microsoft Edge Canary",
+    "brave": _BRAVE,
+}
+_WINDOWS_FOLDERS = {
+    "chrome": "Google/Chrome|Google/Chrome Beta|Google/Chrome Dev|Google/Chrome SxS",
+    "chromium": "Chromium",
+    "edge": "Microsoft/Edge|Microsoft/Edge Beta|Microsoft/Edge Dev|Microsoft/Edge SxS",
+    "brave": _BRAVE,
+}
+"""The user data folders of each kind of browser, below the system's folder for them."""
+
+HOW_TO_ALLOW = (
+    "Allow it in the browser: from version 144 on, open chrome://inspect/#remote-debugging in it (Edge: "
+    "edge://inspect/#remote-debugging, Brave: brave://inspect/#remote-debugging), switch remote debugging "
+    "on, and confirm when it asks. Or start one with a folder of its own: --user-data-dir=FOLDER "
+    "--remote-debugging-port=0, and give --connect FOLDER."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBrowser:
+    """A browser that has written the address it listens at; `path` is its WebSocket's."""
+
+    label: str
+    folder: Path
+    port: int
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.folder})"
+
+    @property
+    def within(self) -> str:
+        """Its name within a sentence."""
+        return str(self).replace("The browser (", "the browser (")
+
+
+def find_own_browser(wanted: str) -> OwnBrowser:
+    """The user's running browser that allows remote debugging; of several, the one that allowed it last.
+
+    `wanted` is the setting `connect`. Raises BrowserUnavailable, which lists the places looked in.
+    """
+    found = sorted(_written(wanted), key=lambda pair: pair[0], reverse=True)
+    for _, browser in found:
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", browser.port), timeout=_REACH_SECONDS).close()
+            return browser
+    if found:
+        stale = "; ".join(f"{browser.folder / PORT_FILE} names port {browser.port}" for _, browser in found)
+        raise BrowserUnavailable(
+            f"No browser to connect to runs: {stale}, where nothing listens. The browser has ended, or no "
+            "longer allows it, and left the file.",
+            hint=HOW_TO_ALLOW,
+        )
+    places = dict(places_of(wanted))
+    if wanted not in OWN_BROWSERS:
+        there = "has no file" if Path(wanted).is_dir() else "is no folder with a file"
+        raise BrowserUnavailable(
+            f"No browser to connect to runs with {wanted}: it {there} {PORT_FILE}.", hint=HOW_TO_ALLOW
+        )
+    names = ", ".join(dict.fromkeys(places.values()))
+    folders = ", ".join(f"{place}{'' if place.is_dir() else ' (not there)'}" for place in places)
+    raise BrowserUnavailable(
+        f"No browser to connect to was found: looked for the file {PORT_FILE} of {names} in {folders}.",
+        hint=HOW_TO_ALLOW,
+    )
+
+
+def places_of(wanted: str) -> Iterator[tuple[Path, str]]:
+    """The user data folders to look in, each with its browser's name."""
+    if wanted not in OWN_BROWSERS:
+        yield Path(wanted), "The browser"
+        return
+    match sys.platform:
+        case "darwin":
+            home, table = Path.home() / "Library" / "Application Support", _MAC_FOLDERS
+        case "win32":
+            home, table = (
+                Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"),
+                _WINDOWS_FOLDERS,
+            )
+        case _:
+            given = os.environ.get("CHROME_CONFIG_HOME") or os.environ.get("XDG_CONFIG_HOME")
+            home, table = Path(given) if given else Path.home() / ".config", _LINUX_FOLDERS
+    for kind, names in table.items():
+        for name in names.split("|") if wanted in ("auto", kind) else ():
+            place = home / Path(name).expanduser()
+            yield (place / "User Data" if sys.platform == "win32" else place), _LABELS[kind]
+
+
+def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:
+    """The addresses that browsers have written, each with the file's time."""
+    for folder, label in places_of(wanted):
+        file = folder / PORT_FILE
+        try:
+            lines = file.read_text("ascii").splitlines()
+            when = file.stat().st_mtime
+        except (OSError, ValueError):
+            continue
+        if len(lines) >= _LINES and lines[0].isdecimal() and lines[1].startswith("/"):
+            yield when, OwnBrowser(label, folder, int(lines[0]), lines[1])

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from playwright.async_api import Error as PlaywrightError
 
-from mcp_browser.browser.files.filenames import write_whole
+from mcp_browser.browser.files.artifacts import write_whole
 from mcp_browser.browser.process.profile import ProfileLock
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import InvalidArguments, NotFound, ProfileInUse

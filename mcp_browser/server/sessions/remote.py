@@ -12,8 +12,7 @@ from weakref import WeakValueDictionary
 
 from mcp_browser.browser.clipboard import Clipboard
 from mcp_browser.browser.concurrency import FairSemaphore, begin, finish
-from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk
-from mcp_browser.browser.files.filenames import safe_name
+from mcp_browser.browser.files.artifacts import BYTES_A_MEGABYTE, Artifact, ClientDisk, safe_name
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.session_services import SessionLimits

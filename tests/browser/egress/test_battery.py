@@ -3,13 +3,11 @@
 import asyncio
 import contextlib
 import re
-import socket
-import threading
-from collections.abc import Generator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 import pytest
 
@@ -22,6 +20,7 @@ from mcp_browser.errors import BlockedUrl
 from mcp_browser.hosts import IpAddress
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
 from tests.browser.conftest import HEADLESS, LIMITS, Hand, managing, shown, until
+from tests.support.gates import listening
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -43,61 +42,44 @@ ANSWER = (
 )
 
 
-class Counter:
-    """A server that only counts what comes: paths of requests, other bytes, datagrams, ports."""
+class Counter(asyncio.DatagramProtocol):
+    """Counts what comes: paths of requests, other bytes, datagrams, ports."""
 
     def __init__(self) -> None:
         self.seen: set[str] = set()
-        seen = self.seen
-
-        class Handler(BaseRequestHandler):
-            def handle(self) -> None:
-                if way := ways.get(self.request.getsockname()[1]):
-                    seen.add(way)
-                    return
-                seen.add("connection")
-                with contextlib.suppress(OSError):
-                    self.request.settimeout(10)
-                    first = self.request.recv(4096)
-                    found = re.match(rb"[A-Z]+ /(\w*)", first)
-                    seen.add(found[1].decode() if found else "bytes")
-                    self.request.sendall(ANSWER)
-
-        def listening() -> ThreadingTCPServer:
-            server = ThreadingTCPServer(("127.0.0.1", 0), Handler)
-            server.daemon_threads = True
-            return server
-
-        self.tcp = listening()
-        by_port = {way: listening() for way in PORTS}
-        self.ports = {way: server.server_address[1] for way, server in by_port.items()}
-        ways = {port: way for way, port in self.ports.items()}
-        self._servers = [self.tcp, *by_port.values()]
-        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.udp.bind(("127.0.0.1", 0))
-
-    @property
-    def addresses(self) -> tuple[int, int, str, dict[str, int]]:
+        self.addresses: tuple[int, int, str, dict[str, int]]
         """What the hostile page takes beside the hosts."""
-        return self.tcp.server_address[1], self.udp.getsockname()[1], NAME, self.ports
 
-    def _take_datagrams(self) -> None:
+    def datagram_received(self, data: bytes, addr: object) -> None:
+        self.seen.add("datagram")
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.seen.add("connection")
         with contextlib.suppress(OSError):
-            while self.udp.recv(4096):
-                self.seen.add("datagram")
+            found = re.match(rb"[A-Z]+ /(\w*)", await reader.read(4096))
+            self.seen.add(found[1].decode() if found else "bytes")
+            writer.write(ANSWER)
+        writer.close()
 
-    @contextmanager
-    def running(self) -> Generator["Counter"]:
-        for server in self._servers:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-        threading.Thread(target=self._take_datagrams, daemon=True).start()
-        try:
-            yield self
-        finally:
-            for server in self._servers:
-                server.shutdown()
-                server.server_close()
-            self.udp.close()
+    async def serve_a_way(self, way: str, _reader: object, writer: asyncio.StreamWriter) -> None:
+        self.seen.add(way)
+        writer.close()
+
+
+@asynccontextmanager
+async def counting() -> AsyncGenerator[Counter]:
+    """A server that counts what comes to it."""
+    counter, loop = Counter(), asyncio.get_running_loop()
+    async with AsyncExitStack() as opened:
+        tcp = await opened.enter_async_context(listening(counter.serve))
+        ports = {
+            way: await opened.enter_async_context(listening(partial(counter.serve_a_way, way)))
+            for way in PORTS
+        }
+        udp, _ = await loop.create_datagram_endpoint(lambda: counter, ("127.0.0.1", 0))
+        opened.callback(udp.close)
+        counter.addresses = (tcp, udp.get_extra_info("sockname")[1], NAME, ports)
+        yield counter
 
 
 def allowing(browser: BrowserSettings, **egress: object) -> AbstractAsyncContextManager[BrowserManager]:
@@ -169,13 +151,13 @@ def browser_for(site: Site, folder: Path, *more: str, kind: str = "profile") -> 
 async def test_no_way_out_reaches_a_private_address(site: Site, kind: str, tmp_path: Path) -> None:
     if kind == "shell" and next(headless_shells(), None) is None:
         pytest.skip("Chromium's headless shell is not installed")
-    with Counter().running() as counter:
-        async with allowing(browser_for(site, tmp_path, kind=kind), block_private=True) as manager:
-            dialed = internet(site, manager)
-            await attack(manager, site, counter)
-            assert set(dialed) == {PUBLIC}
-            assert counter.seen == set()
-        assert NAME not in (tmp_path / LOG).read_text("utf-8")
+    browser = browser_for(site, tmp_path, kind=kind)
+    async with counting() as counter, allowing(browser, block_private=True) as manager:
+        dialed = internet(site, manager)
+        await attack(manager, site, counter)
+        assert set(dialed) == {PUBLIC}
+        assert counter.seen == set()
+    assert NAME not in (tmp_path / LOG).read_text("utf-8")
 
 
 async def test_without_a_rule_the_same_ways_are_counted(
@@ -184,22 +166,21 @@ async def test_without_a_rule_the_same_ways_are_counted(
     # Pings are always off.
     monkeypatch.setattr(launch, "QUIET_ARGS", [one for one in launch.QUIET_ARGS if one != "--no-pings"])
     leading_home = "--host-resolver-rules=MAP *.example 127.0.0.1"
-    with Counter().running() as counter:
-        async with allowing(browser_for(site, tmp_path, leading_home)) as manager:
-            ways = await attack(manager, site, counter)
-            hosts = {f"host_{number}" for number in range(len(HOSTS))}
-            everything = ways | hosts | {"bytes", "datagram"}
-            with contextlib.suppress(TimeoutError):
-                await until(lambda: everything <= counter.seen)
-            assert everything - counter.seen == set()
-        assert NAME in (tmp_path / LOG).read_text("utf-8")
+    browser = browser_for(site, tmp_path, leading_home)
+    async with counting() as counter, allowing(browser) as manager:
+        ways = await attack(manager, site, counter)
+        everything = {*ways, *(f"host_{number}" for number in range(len(HOSTS))), "bytes", "datagram"}
+        with contextlib.suppress(TimeoutError):
+            await until(lambda: everything <= counter.seen)
+        assert everything - counter.seen == set()
+    assert NAME in (tmp_path / LOG).read_text("utf-8")
 
 
 @pytest.mark.parametrize("kept", [False, True])
 async def test_an_address_that_is_blocked_is_refused_by_the_name_of_the_rule(
     site: Site, tmp_path: Path, kept: bool
 ) -> None:
-    with Counter().running() as counter:
+    async with counting() as counter:
         home = f"http://127.0.0.1:{counter.addresses[0]}/x"
         browser = BrowserSettings(headless=True, isolated=not kept, profile=tmp_path)
         async with allowing(browser, block_private=True) as manager:

@@ -241,65 +241,6 @@ class Divider(ABC):
         self._to_browser(line({"id": self._numbers, "method": method, **rest}))
 
 
-class SharedTabs(Divider):
-    """The policy of a browser that was started for its clients: every tab belongs to one."""
-
-    _first: DividerClient | None = None  # The owner of the browser's first tab, until that is attached
-    _had_clients = False
-
-    def __init__(self, to_browser: Callable[[bytes], None]) -> None:
-        """Ask the browser to attach to its tabs; `to_browser` takes one message."""
-        super().__init__(to_browser)
-        self._ask(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
-
-    def _join(self, client: DividerClient) -> None:
-        """Give the first client the browser's first tab, all others a new window."""
-        if self._had_clients:
-            self._ask(client, "Target.createTarget", url="about:blank", newWindow=True)
-        else:
-            self._had_clients, self._first = True, client
-        self._find_owners()
-
-    def _command(
-        self, client: DividerClient, command: Parameters, method: str, parameters: Parameters
-    ) -> None:
-        if method in {"Target.closeTarget", "Target.attachToTarget", "Target.activateTarget"}:
-            if not self._owns(client, parameters):
-                self.refuse(client, command, "No target with given id found", -32602)
-                return
-        elif method == "Target.createTarget" and any(
-            session.kind == "page" and session.owner is not client for session in self._sessions.values()
-        ):
-            # In the last used window it would hide another client's tab.
-            parameters["newWindow"] = True
-        self._ask(client, method, command["id"], **parameters)
-
-    def _event(self, message: bytes, *_parsed: object) -> None:
-        # A client ignores events of frames and files that it does not know.
-        for client in self.clients:
-            client.send(message)
-
-    def _answered(self, asked: PendingCommand, said: Parameters) -> bool:
-        target = said.get("result", {}).get("targetId")
-        if asked.method == "Target.createTarget" and asked.client is not None and target is not None:
-            self._owners[target] = asked.client
-        return True
-
-    def _heir(self, session: TargetSession) -> DividerClient | None:
-        """An unclaimed page belongs to the first client; a worker to the only client.
-
-        A worker serves the pages of all: it must not wait for one of several clients.
-        """
-        is_page = session.kind == "page"
-        asked = is_page and any(asked.method == "Target.createTarget" for asked in self._asked.values())
-        if asked or not self.clients:
-            raise LookupError
-        if not is_page:
-            return self.clients[0] if len(self.clients) == 1 else None
-        heir, self._first = self._first or self.clients[0], None
-        return heir
-
-
 def line(message: Parameters) -> bytes:
     """A message as bytes on the wire."""
     return json.dumps(message, separators=(",", ":")).encode()

@@ -1,7 +1,8 @@
-"""Connects Playwright to the user's browser; each session sees its own tabs only.
+"""Connects Playwright to the user's browser; each session sees its own tabs, and those that the user lends.
 
 Playwright attaches to every tab of a browser that it connects to. So it connects to a WebSocket of this
-module instead, on the loopback interface and at a secret address.
+module instead, on the loopback interface and at a secret address. Unlike a browser that was started here, the
+user's does not auto-attach new tabs, which would include the user's own.
 """
 
 import asyncio
@@ -10,12 +11,10 @@ import hmac
 import json
 import logging
 import os
+import re
 import secrets
 import shutil
-import socket
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,135 +25,29 @@ from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, within
-from mcp_browser.browser.process.divide.divider import Leaving
-from mcp_browser.browser.process.divide.own_tabs import OwnTabs
+from mcp_browser.browser.process.divide.divider import (
+    Divider,
+    DividerClient,
+    Leaving,
+    Parameters,
+    PendingCommand,
+    TargetSession,
+    line,
+)
+from mcp_browser.browser.process.launch import (
+    HOW_TO_ALLOW,
+    PORT_FILE,
+    OwnBrowser,
+    find_own_browser,
+)
+from mcp_browser.dom.driver_errors import OWN_REFUSAL
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.hosts import HostPattern, Origin, addresses_written
-from mcp_browser.settings.values import OWN_BROWSERS
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
     from websockets.asyncio.server import Server, ServerConnection
     from websockets.http11 import Request, Response
-
-FILE = "DevToolsActivePort"
-LABELS = {"chrome": "Chrome", "chromium": "Chromium", "edge": "Edge", "brave": "Brave"}
-
-_REACH_SECONDS = 2.0
-_LINES = 2
-
-_BRAVE = "BraveSoftware/Brave-Browser|BraveSoftware/Brave-Browser-Beta|BraveSoftware/Brave-Browser-Nightly"
-_LINUX = {
-    "chrome": "google-chrome|google-chrome-beta|google-chrome-unstable"
-    "|~/.var/app/com.google.Chrome/config/google-chrome",
-    "chromium": "chromium|~/snap/chromium/common/chromium|~/.var/app/org.chromium.Chromium/config/chromium",
-    "edge": "microsoft-edge|microsoft-edge-beta|microsoft-edge-dev"
-    "|~/.var/app/com.microsoft.Edge/config/microsoft-edge",
-    "brave": f"{_BRAVE}|~/snap/brave/current/.config/BraveSoftware/Brave-Browser"
-    "|~/.var/app/com.brave.Browser/config/BraveSoftware/Brave-Browser",
-}
-_MAC = {
-    "chrome": "Google/Chrome|Google/Chrome Beta|Google/Chrome Dev|Google/Chrome Canary",
-    "chromium": "Chromium",
-    "edge": "Microsoft Edge|Microsoft Edge Beta|Microsoft Edge Dev|Microsoft Edge Canary",
-    "brave": _BRAVE,
-}
-_WINDOWS = {
-    "chrome": "Google/Chrome|Google/Chrome Beta|Google/Chrome Dev|Google/Chrome SxS",
-    "chromium": "Chromium",
-    "edge": "Microsoft/Edge|Microsoft/Edge Beta|Microsoft/Edge Dev|Microsoft/Edge SxS",
-    "brave": _BRAVE,
-}
-"""The user data folders of each kind of browser, below the system's folder for them."""
-
-HOW_TO_ALLOW = (
-    "Allow it in the browser: from version 144 on, open chrome://inspect/#remote-debugging in it (Edge: "
-    "edge://inspect/#remote-debugging, Brave: brave://inspect/#remote-debugging), switch remote debugging "
-    "on, and confirm when it asks. Or start one with a folder of its own: --user-data-dir=FOLDER "
-    "--remote-debugging-port=0, and give --connect FOLDER."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class OwnBrowser:
-    """A browser that has written the address it listens at; `path` is its WebSocket's."""
-
-    label: str
-    folder: Path
-    port: int
-    path: str
-
-    def __str__(self) -> str:
-        return f"{self.label} ({self.folder})"
-
-    @property
-    def within(self) -> str:
-        """Its name within a sentence."""
-        return str(self).replace("The browser (", "the browser (")
-
-
-def find_own_browser(wanted: str) -> OwnBrowser:
-    """The user's running browser that allows remote debugging; of several, the one that allowed it last.
-
-    `wanted` is the setting `connect`. Raises BrowserUnavailable, which lists the places looked in.
-    """
-    found = sorted(_written(wanted), key=lambda pair: pair[0], reverse=True)
-    for _, browser in found:
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", browser.port), timeout=_REACH_SECONDS).close()
-            return browser
-    if found:
-        stale = "; ".join(f"{browser.folder / FILE} names port {browser.port}" for _, browser in found)
-        raise BrowserUnavailable(
-            f"No browser to connect to runs: {stale}, where nothing listens. The browser has ended, or no "
-            "longer allows it, and left the file.",
-            hint=HOW_TO_ALLOW,
-        )
-    places = dict(places_of(wanted))
-    if wanted not in OWN_BROWSERS:
-        there = "has no file" if Path(wanted).is_dir() else "is no folder with a file"
-        raise BrowserUnavailable(
-            f"No browser to connect to runs with {wanted}: it {there} {FILE}.", hint=HOW_TO_ALLOW
-        )
-    names = ", ".join(dict.fromkeys(places.values()))
-    folders = ", ".join(f"{place}{'' if place.is_dir() else ' (not there)'}" for place in places)
-    raise BrowserUnavailable(
-        f"No browser to connect to was found: looked for the file {FILE} of {names} in {folders}.",
-        hint=HOW_TO_ALLOW,
-    )
-
-
-def places_of(wanted: str) -> Iterator[tuple[Path, str]]:
-    """The user data folders to look in, each with its browser's name."""
-    if wanted not in OWN_BROWSERS:
-        yield Path(wanted), "The browser"
-        return
-    match sys.platform:
-        case "darwin":
-            home, table = Path.home() / "Library" / "Application Support", _MAC
-        case "win32":
-            home, table = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"), _WINDOWS
-        case _:
-            given = os.environ.get("CHROME_CONFIG_HOME") or os.environ.get("XDG_CONFIG_HOME")
-            home, table = Path(given) if given else Path.home() / ".config", _LINUX
-    for kind, names in table.items():
-        for name in names.split("|") if wanted in ("auto", kind) else ():
-            place = home / Path(name).expanduser()
-            yield (place / "User Data" if sys.platform == "win32" else place), LABELS[kind]
-
-
-def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:
-    """The addresses that browsers have written, each with the file's time."""
-    for folder, label in places_of(wanted):
-        file = folder / FILE
-        try:
-            lines = file.read_text("ascii").splitlines()
-            when = file.stat().st_mtime
-        except (OSError, ValueError):
-            continue
-        if len(lines) >= _LINES and lines[0].isdecimal() and lines[1].startswith("/"):
-            yield when, OwnBrowser(label, folder, int(lines[0]), lines[1])
-
 
 logger = logging.getLogger(__name__)
 
@@ -162,10 +55,210 @@ ANSWER_SECONDS = 30.0  # How long a call waits for the user to allow the connect
 ALLOWING_SECONDS = 600.0  # How long the user has to allow it before they are asked again
 CLOSING_SECONDS = 2.0
 
+_TO_FRONT = re.compile(rb'^\{"id":(\d+),"method":"Page\.bringToFront"')
+_DOWNLOAD = b'{"method":"Page.downloadWillBegin"'
+_OURS = b'{"id":-1,'
+
 # Messages may contain secrets: they are not logged.
 _wire = logging.getLogger(f"{__name__}.wire")
 _wire.setLevel(logging.WARNING)
 OPTIONS: dict[str, Any] = {"max_size": None, "compression": None, "ping_interval": None, "logger": _wire}
+
+
+class OwnTabs(Divider):
+    """Gives each client the tabs that it or its tabs open; the first one also the lent tabs."""
+
+    def __init__(self, to_browser: Callable[[bytes], None], may_use: Callable[[str], bool]) -> None:
+        """Ask the browser, which gets its messages by `to_browser`, for its tabs.
+
+        `may_use(address)`: whether a tab of the user is lent.
+        """
+        super().__init__(to_browser)
+        self._may_use = may_use
+        self._pages: dict[str, str] = {}
+        self._created: dict[str, tuple[PendingCommand, Parameters]] = {}
+        self._downloads: dict[str, DividerClient] = {}
+        self._folders: dict[DividerClient, Path] = {}
+        self._ask(None, "Target.setDiscoverTargets", discover=True, filter=[{"type": "page"}])
+        # Files are saved in the user's folder; the browser reports their paths.
+        self._ask(None, "Browser.setDownloadBehavior", behavior="default", eventsEnabled=True)
+
+    @property
+    def untouched(self) -> int:
+        """How many tabs belong to no client."""
+        return sum(target not in self._owners for target in self._pages)
+
+    @property
+    def closing(self) -> bool:
+        """Whether commands sent when a client left are not answered yet."""
+        return any(asked.client is None for asked in self._asked.values())
+
+    # -- from a client
+
+    def _may_send(self, client: DividerClient, session: TargetSession, message: bytes) -> bool:
+        if session.kind == "browser":
+            command = json.loads(message)
+            attaches = command["method"] == "Target.attachToTarget" and self._owns(client, command["params"])
+            if not attaches and not self._detaches(client, command["method"], command["params"]):
+                self._refuse(client, command)
+                return False
+        elif (front := _TO_FRONT.match(message)) is not None:
+            # It would take the focus away from the user, who types elsewhere.
+            session_id = json.loads(message)["sessionId"]
+            client.send(line({"id": int(front[1]), "result": {}, "sessionId": session_id}))
+            return False
+        return True
+
+    def _command(
+        self, client: DividerClient, command: Parameters, method: str, parameters: Parameters
+    ) -> None:
+        owns = self._owns(client, parameters)
+        allowed = {
+            "Browser.cancelDownload": self._downloads.get(parameters.get("guid", "")) is client,
+            "Browser.getVersion": True,
+            "Target.attachToBrowserTarget": True,
+            "Target.attachToTarget": owns,
+            "Target.closeTarget": owns and parameters["targetId"] not in self.lent,
+            "Target.createTarget": "browserContextId" not in parameters,
+            "Target.detachFromTarget": self._detaches(client, method, parameters),
+            "Target.getTargetInfo": owns or not parameters,
+        }
+        if method == "Browser.setDownloadBehavior":
+            self._folders[client] = Path(parameters["downloadPath"])
+            client.send(line({"id": command["id"], "result": {}}))
+        elif not allowed.get(method):
+            self._refuse(client, command)
+        else:
+            if method == "Target.createTarget":
+                # A window in the background hides no tab of the user.
+                parameters |= {"newWindow": True, "background": True}
+            elif method in ("Browser.getVersion", "Target.attachToBrowserTarget"):
+                parameters = {}  # Nothing that a client adds reaches the user's browser.
+            self._ask(client, method, command["id"], **parameters)
+
+    def _detaches(self, client: DividerClient, method: str, parameters: Parameters) -> bool:
+        session = self._sessions.get(parameters.get("sessionId", "").encode())
+        return method == "Target.detachFromTarget" and session is not None and session.owner is client
+
+    def _refuse(self, client: DividerClient, command: Parameters) -> None:
+        self.refuse(client, command, f"{OWN_REFUSAL}: {command['method']}")
+
+    def _join(self, client: DividerClient) -> None:
+        for target, url in self._pages.items():
+            self._consider(target, url)
+
+    def leave(self, client: DividerClient) -> None:
+        """Close the tabs of a client that has left; release lent ones."""
+        super().leave(client)
+        self._folders.pop(client, None)
+        for target in [target for target in self.lent if self._owners.get(target) is client]:
+            self._release(target)
+
+    # -- from the browser
+
+    def _of_session(self, name: bytes, message: bytes) -> None:
+        session = self._sessions.get(name)
+        if message.startswith(_DOWNLOAD) and session is not None and session.owner is not None:
+            begun = json.loads(message)["params"]
+            # Each session of the same tab reports it.
+            if begun["guid"] not in self._downloads:
+                self._downloads[begun["guid"]] = session.owner
+                session.owner.send(line({"method": "Browser.downloadWillBegin", "params": begun}))
+        if not message.startswith(_OURS):
+            super()._of_session(name, message)
+
+    def _event(self, message: bytes, method: str, parameters: Parameters) -> None:
+        match method:
+            case "Target.targetCreated" | "Target.targetInfoChanged":
+                self._know(parameters["targetInfo"])
+            case "Target.targetDestroyed":
+                self._pages.pop(parameters["targetId"], None)
+                self._release(parameters["targetId"])
+            case "Browser.downloadProgress":
+                self._pass_progress(message, parameters)
+            case _:
+                pass
+
+    def _know(self, target: Parameters) -> None:
+        """Attach to a tab that a client's tab has opened, or that is lent by its address."""
+        name, url, opener = target["targetId"], target["url"], target.get("openerId", "")
+        is_new = name not in self._pages
+        self._pages[name] = url
+        owner = self._owners.get(opener) if opener not in self.lent else None
+        if is_new and owner is not None and name not in self._owners:
+            self._take(name, owner)
+        else:
+            self._consider(name, url)
+
+    def _consider(self, target: str, url: str) -> None:
+        """Attach to a tab that is lent, or release one that has left the lent sites."""
+        if target in self.lent:
+            if not self._may_use(url):
+                self._give_back(target)
+        elif self.clients and target not in self._owners and self._may_use(url):
+            self.lent.add(target)
+            self._take(target, self.clients[0])
+
+    def _take(self, target: str, owner: DividerClient) -> None:
+        self._owners[target] = owner
+        self._ask(None, "Target.attachToTarget", targetId=target, flatten=True)
+
+    def _give_back(self, target: str) -> None:
+        self._release(target)
+        for name, session in self._sessions.items():
+            if session.target != target:
+                continue
+            if not session.parent:
+                self._ask(None, "Target.detachFromTarget", sessionId=name.decode())
+            elif (root := self._sessions.get(session.parent)) is not None and root.kind == "browser":
+                detach = {"method": "Target.detachFromTarget", "params": {"sessionId": name.decode()}}
+                self._to_browser(line({"id": -1, **detach, "sessionId": session.parent.decode()}))
+
+    def _release(self, target: str) -> None:
+        self._owners.pop(target, None)
+        self.lent.discard(target)
+
+    def _answered(self, asked: PendingCommand, said: Parameters) -> bool:
+        target = said.get("result", {}).get("targetId")
+        if asked.method == "Target.createTarget" and target is not None:
+            assert asked.client is not None
+            if asked.client in self._gone:
+                self._ask(None, "Target.closeTarget", targetId=target)
+            else:
+                # Playwright expects the tab to be attached before the answer.
+                self._created[target] = (asked, said)
+                self._take(target, asked.client)
+            return False
+        if asked.client is None and asked.method == "Target.attachToTarget" and "error" in said:
+            failed = asked.parameters["targetId"]
+            self._pages.pop(failed, None)
+            self._release(failed)
+            self._answer_created(failed, {"error": said["error"]})
+        return True
+
+    def _attach(self, message: bytes, parameters: Parameters) -> None:
+        super()._attach(message, parameters)
+        self._answer_created(parameters["targetInfo"]["targetId"])
+
+    def _answer_created(self, target: str, instead: Parameters | None = None) -> None:
+        """Answer the client that has created a tab, now that it is attached or has failed."""
+        if (created := self._created.pop(target, None)) is not None:
+            asked, said = created
+            assert asked.client is not None
+            asked.client.send(line({**(instead or said), "id": asked.number}))
+
+    def _pass_progress(self, message: bytes, parameters: Parameters) -> None:
+        """Report a client's download; copy its file to the client's folder first once it is complete."""
+        guid, state, file = parameters["guid"], parameters["state"], parameters.get("filePath")
+        if (owner := self._downloads.get(guid)) is None:
+            return
+        if state != "inProgress":
+            del self._downloads[guid]
+        folder = self._folders.get(owner)
+        if state == "completed" and folder is not None and file:
+            begin(_deliver(Path(file), folder / guid, owner, message))
+        else:
+            owner.send(message)
 
 
 class WebSocketEnd:
@@ -264,7 +357,7 @@ class Relay:
             await socket.close()
             raise BrowserUnavailable("The server is ending.")
         upward = WebSocketEnd(socket)
-        tabs = OwnTabs(upward.send, may_use=self._may_use, copy=_copy)
+        tabs = OwnTabs(upward.send, self._may_use)
         self._path = f"/{secrets.token_urlsafe(32)}"
         self._server = await serve(
             self._let_in, "127.0.0.1", 0, process_request=self._check, origins=[None], **OPTIONS
@@ -308,7 +401,7 @@ class Relay:
 
 async def connect_to(browser: OwnBrowser) -> "ClientConnection":
     """Connect to the user's browser once the user allows it; raises BrowserUnavailable."""
-    file = browser.folder / FILE
+    file = browser.folder / PORT_FILE
     try:
         address = f"ws://127.0.0.1:{browser.port}{browser.path}"
         return await connect(address, open_timeout=ALLOWING_SECONDS, proxy=None, **OPTIONS)
@@ -366,19 +459,16 @@ def _count(count: int) -> str:
     return "1 tab of its user's is" if count == 1 else f"{count} tabs of its user's are"
 
 
-def _copy(source: Path, to: Path, done: Callable[[], None]) -> None:
-    """Link or copy a downloaded file to another place, then call `done`."""
+async def _deliver(file: Path, place: Path, owner: DividerClient, message: bytes) -> None:
+    """Link or copy a client's downloaded file to its place, then send the client the message."""
 
     def link_or_copy() -> None:
         try:
-            os.link(source, to)
+            os.link(file, place)
         except OSError:
-            shutil.copyfile(source, to)
+            shutil.copyfile(file, place)
 
-    async def copy() -> None:
-        # If the file is missing, the client that looks for it reports that.
-        with contextlib.suppress(OSError):
-            await anyio.to_thread.run_sync(link_or_copy)
-        done()
-
-    begin(copy())
+    # If the file is missing, the client that looks for it reports that.
+    with contextlib.suppress(OSError):
+        await anyio.to_thread.run_sync(link_or_copy)
+    owner.send(message)
