@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mcp_browser.browser.observation import DialogAnswer
     from mcp_browser.dom.identities import ElementLocator
 
+LANGUAGES: tuple[CodeLanguage, ...] = ("python", "typescript")
 SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them
 
 
@@ -171,10 +172,7 @@ def recording_of(
     where = urlsplit(start).netloc or "a page"
     task = Task(text=f"What a person did on {where}", start_url=start or None, secrets=tuple(sorted(secrets)))
     history = AgentHistory(id=new_task_id(), task=task, status=TaskStatus.SUCCEEDED, ended=datetime.now(UTC))
-    languages: tuple[CodeLanguage, ...] = ("python", "typescript")
-    scripts: dict[CodeLanguage, Script] = {
-        language: Script(language, start, lenient=True) for language in languages
-    }
+    scripts = {language: Script(language, start, lenient=True) for language in LANGUAGES}
     for step, record, action in _done(steps):
         for script in scripts.values():
             if action is None:

@@ -79,27 +79,21 @@ class LoopDetector(BaseModel):
     def nudge(self) -> str | None:
         """Return a warning for the agent, once at each stage."""
         length, count = self.cycle
+        repeats, same = self.repeats, self.same_pages
         if self._rises("cycle", int(length > 0)):
             what = "the same action" if length == 1 else f"the same {length} actions in turn"
-            return (
-                f"You have done {what} for {count} steps, and the page is as it was. It does not help: try "
-                "another way, or end with done and say what stands in the way."
-            )
-        repeats = self.repeats
-        reached = max((stage for stage in NUDGES if repeats >= stage), default=0)
-        if self._rises("repeats", reached):
-            return (
-                f"You have done the same action on the same page {repeats} times in your last "
-                f"{len(self.moves)}. It does not help: try another way, or end with done and say what stands "
-                "in the way."
-            )
-        same = self.same_pages
-        if same >= SAME_PAGES and same % SAME_PAGES == 0:
+            said = f"You have done {what} for {count} steps, and the page is as it was."
+        elif self._rises("repeats", max((stage for stage in NUDGES if repeats >= stage), default=0)):
+            moves = len(self.moves)
+            said = f"You have done the same action on the same page {repeats} times in your last {moves}."
+        elif same >= SAME_PAGES and same % SAME_PAGES == 0:
             return (
                 f"The page has not changed for {same} steps. What you do has no effect: look again, try "
                 "another element or another way."
             )
-        return None
+        else:
+            return None
+        return f"{said} It does not help: try another way, or end with done and say what stands in the way."
 
     def _rises(self, what: str, stage: int) -> bool:
         """Note the stage that something has reached; return whether it is higher than before."""

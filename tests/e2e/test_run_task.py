@@ -19,7 +19,6 @@ from tests.support.agents import COUNTER, FIND, WAIT, Desk, data, done, names, o
 from tests.support.agents import refused as refusal
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.forms import Page, get, post
-from tests.support.principals import private_file
 from tests.support.site import Site
 
 VALUE = "correct horse battery"
@@ -36,10 +35,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 @pytest.fixture(scope="module", params=MODERN_FIRST)
 async def client(request: pytest.FixtureRequest, desk: Desk) -> AsyncGenerator[Client]:
     """A client of either era that can be asked nothing."""
-    secrets = private_file(
-        desk.script.with_name("secrets.toml"), f'[login]\nvalue = "{VALUE}"\ndomains = ["127.0.0.1"]\n'
-    )
-    async with desk.client(request.param, *desk.flags, "--secrets", str(secrets)) as client:
+    async with desk.client(request.param) as client:
         yield client
 
 
@@ -72,21 +68,6 @@ async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, si
     state = await client.call_tool("get_state", {})
     assert "Count 0" in text(state), "the tools and the agent share one browser"
     assert desk.history(found["task_id"])["status"] == "succeeded"
-
-
-async def test_a_secret_that_a_task_has_typed_is_in_no_result(client: Client, desk: Desk, site: Site) -> None:
-    url = site.page("<label>Name <input id=name oninput='out.textContent = value'></label><p id=out></p>")
-    typed = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
-    desk.follow(typed, done("Typed."))
-    arguments = {"task": "Type it.", "start_url": url, "secrets": ["login"]}
-    ran = await client.call_tool("run_task", arguments)
-    assert not ran.is_error, text(ran)
-    for tool, given in {"get_state": {}, "find_elements": {"role": "textbox"}, "extract_content": {}}.items():
-        result = await client.call_tool(tool, given)
-        assert "login" in text(result), "its name stands there"
-        assert VALUE not in result.model_dump_json()
-    for file in desk.tasks.rglob("*.json"):
-        assert VALUE not in file.read_text()
 
 
 async def test_what_is_not_done_is_an_error_that_says_why(client: Client, desk: Desk, site: Site) -> None:
@@ -172,6 +153,7 @@ async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_wh
     await client.call_tool("add_instructions", {**task, "text": "It is 1234."})
     ended = await client.call_tool("get_task", {**task, "wait_seconds": 30})
     assert text(ended).startswith("In."), text(ended)
+    assert "It is 1234." in (desk.tasks / task["task_id"] / "state.json").read_text()
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -332,17 +314,22 @@ TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>l
 
 
 @pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_secret_is_given_on_a_page_of_the_servers(fresh: Desk, era: Era, site: Site) -> None:
+async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
+    fresh: Desk, era: Era, site: Site
+) -> None:
     fresh.follow(SECRET_QUESTION, TYPED, done("In."))
     urls: list[str] = []
     visits: list[asyncio.Task[list[Page]]] = []
     completed: list[Any] = []
+    declines: list[bool] = []
 
     async def visit(url: str) -> list[Page]:
         return [await get(url), await post(url, answer=""), await post(url, answer=VALUE)]
 
     async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
+        if declines:
+            return types.ElicitResult(action="decline")
         urls.append(params.url)
         # The browser is another program than the client, whose question may be withdrawn once it is answered.
         visits.append(asyncio.create_task(visit(params.url)))
@@ -370,17 +357,7 @@ async def test_a_secret_is_given_on_a_page_of_the_servers(fresh: Desk, era: Era,
         assert len(url.rpartition("/")[2]) == 32, "192 bits of chance"
         with pytest.raises(OSError, match="refused"):
             await get(url)
-
-
-async def test_a_secret_that_the_person_does_not_want_to_give_is_not_waited_for(
-    fresh: Desk, site: Site
-) -> None:
-    fresh.follow(SECRET_QUESTION, done("In."))
-
-    async def elicit(_context: Any, _params: types.ElicitRequestParams) -> types.ElicitResult:
-        return types.ElicitResult(action="decline")
-
-    async with fresh.client("auto", elicitation_callback=elicit) as client:
+        declines.append(True)
         result = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(LOGIN)})
         assert data(result)["status"] == "needs_person"
         assert "--secrets" in text(result)

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_browser.actions import default_registry
 from mcp_browser.server.app import INSTRUCTIONS
-from mcp_browser.server.runs.params import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
+from mcp_browser.server.runs.tools import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
 from mcp_browser.server.tools import listed_tool
 from tests.support.agents import refused, text
 from tests.support.client import Era, both_eras

@@ -15,7 +15,6 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from mcp_browser.llm.scripted import ScriptedModel
 from mcp_browser.server.principals import ANONYMOUS, Principal
 from mcp_browser.server.runs.client import run_models
-from mcp_browser.server.runs.params import RunTaskParams
 from mcp_browser.server.runs.saved import (
     LOCK_FILE,
     RECORD_FILE,
@@ -26,6 +25,7 @@ from mcp_browser.server.runs.saved import (
     owner_of,
 )
 from mcp_browser.server.runs.service import RunService
+from mcp_browser.server.runs.tools import RunTaskParams
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 
 NOTHING = cast("Any", None)

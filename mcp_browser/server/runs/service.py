@@ -30,16 +30,16 @@ from mcp_browser.server.calls import Answer, Call, SessionLease
 from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink
 from mcp_browser.server.runs.client import ClientModel, ClientWatcher, run_models
 from mcp_browser.server.runs.files import URI
-from mcp_browser.server.runs.params import (
+from mcp_browser.server.runs.run import Run, SessionTurn
+from mcp_browser.server.runs.runs import Runs, answer, message, saved_answer
+from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found, outcome_of
+from mcp_browser.server.runs.tools import (
     GetTaskParams,
     InstructParams,
     ReplayTaskParams,
     RunTaskParams,
     TaskParams,
 )
-from mcp_browser.server.runs.run import Run, SessionTurn
-from mcp_browser.server.runs.runs import Runs, answer, message, saved_answer
-from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found, outcome_of
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import takes_tasks
 from mcp_browser.server.tool_groups import agent_tools

@@ -37,6 +37,12 @@ class Player(Browser):
         """What the goal has in quotes; a tool shows a title's double quotes as single ones."""
         return re.findall(r"'([^']*)'", self.goal.replace('"', "'"))
 
+    def told(self, pattern: str) -> re.Match[str]:
+        """What the goal says in this form."""
+        found = re.search(pattern, self.goal)
+        assert found, self.goal
+        return found
+
     def one(self, role: str | None = None, name: str | None = None) -> Element:
         """The first element of this role and this exact name."""
         return self.element(role, name or re.compile(""))

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from tests.e2e.miniwob.player import Player
 from tests.support.client import elements_in
 
-Policy = Callable[[Player], Awaitable[None]]
+Policy = Callable[[Player], Awaitable[object]]
 
 POLICIES: dict[str, Policy] = {}
 
@@ -22,35 +22,34 @@ def solves(*tasks: str) -> Callable[[Policy], Policy]:
     return register
 
 
-@solves("click-test")
-async def click_the_button(play: Player) -> None:
-    await play.press_button("Click Me!")
+def after(play: Player, words: str) -> str:
+    """The name at the end of a goal that begins with these words."""
+    return play.goal.removeprefix(words).rstrip(".")
 
 
-@solves("click-test-2", "click-test-transfer")
-async def click_the_right_button(play: Player) -> None:
-    await play.press_button(play.goal.removeprefix("Click button ").rstrip("."))
+MOVES: dict[str, Policy] = {
+    "click-test": lambda play: play.press_button("Click Me!"),
+    **dict.fromkeys(
+        ("click-test-2", "click-test-transfer"), lambda play: play.press_button(after(play, "Click button "))
+    ),
+    **dict.fromkeys(
+        ("click-button", "unicode-test", "click-link"), lambda play: play.press(play.one(name=play.quoted[0]))
+    ),
+    "click-dialog": lambda play: play.press_button("Close"),
+    "click-dialog-2": lambda play: play.press_button("Close" if play.quoted[0] == "x" else play.quoted[0]),
+    **dict.fromkeys(
+        ("focus-text", "focus-text-2"), lambda play: play.press(play.field(_ordinal(play.goal) - 1))
+    ),
+    "click-tab": lambda play: play.press(play.one(name=after(play, "Click on "))),
+}
+"""Policies of one move."""
+POLICIES.update(MOVES)
 
 
 @solves("click-button-sequence")
 async def click_two_buttons(play: Player) -> None:
     await play.press_button("ONE")
     await play.press_button("TWO")
-
-
-@solves("click-button", "unicode-test", "click-link")
-async def click_what_is_quoted(play: Player) -> None:
-    await play.press(play.one(name=play.quoted[0]))
-
-
-@solves("click-dialog")
-async def close_the_dialog(play: Player) -> None:
-    await play.press_button("Close")
-
-
-@solves("click-dialog-2")
-async def click_a_button_of_the_dialog(play: Player) -> None:
-    await play.press_button("Close" if play.quoted[0] == "x" else play.quoted[0])
 
 
 @solves("click-widget")
@@ -61,23 +60,12 @@ async def click_a_kind_of_widget(play: Player) -> None:
     await play.press(found[0])
 
 
-@solves("focus-text", "focus-text-2")
-async def focus_a_field(play: Player) -> None:
-    await play.press(play.field(_ordinal(play.goal) - 1))
-
-
 @solves("grid-coordinate")
 async def click_a_point_of_the_grid(play: Player) -> None:
-    found = re.search(r"\((-?\d),(-?\d)\)", play.goal)
-    assert found
+    found = play.told(r"\((-?\d),(-?\d)\)")
     x, y = int(found[1]), int(found[2])
     circles = await play.select("#area circle")
     await play.press(circles[(x + 2) * 5 + (2 - y)])
-
-
-@solves("click-tab")
-async def click_a_tab(play: Player) -> None:
-    await play.press(play.one(name=play.goal.removeprefix("Click on ").rstrip(".")))
 
 
 @solves("click-tab-2", "click-tab-2-easy", "click-tab-2-medium", "click-tab-2-hard", "click-collapsible-2")
@@ -115,8 +103,7 @@ async def find_an_entry_of_a_tree(play: Player) -> None:
 
 @solves("choose-date", "choose-date-easy", "choose-date-medium")
 async def choose_a_date(play: Player) -> None:
-    found = re.search(r"(\d\d)/(\d\d)/\d{4}", play.goal)
-    assert found
+    found = play.told(r"(\d\d)/(\d\d)/\d{4}")
     await play.press(play.field())
     await play.look()
     month, day = int(found[1]), int(found[2])
@@ -153,8 +140,7 @@ async def set_sliders(play: Player) -> None:
 
 @solves("form-sequence-3")
 async def choose_from_a_styled_list(play: Player) -> None:
-    found = re.search(r"Choose (.*) from the dropdown", play.goal)
-    assert found
+    found = play.told(r"Choose (.*) from the dropdown")
     await play.press(play.one("clickable"))
     await play.press(f'clickable "{found[1]}"')
     await play.press_button(play.quoted[0])
@@ -162,8 +148,7 @@ async def choose_from_a_styled_list(play: Player) -> None:
 
 @solves("click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer", "click-option")
 async def check_what_is_named(play: Player) -> None:
-    found = re.match(r"Select (.*) and click Submit", play.goal)
-    assert found
+    found = play.told(r"Select (.*) and click Submit")
     for name in found[1].split(", ") if found[1] != "nothing" else []:
         await play.do("set_checked", index=play.one(name=name).index, checked=True)
     await play.press_button()
@@ -171,8 +156,7 @@ async def check_what_is_named(play: Player) -> None:
 
 @solves("choose-list", "click-scroll-list")
 async def choose_from_a_list(play: Player) -> None:
-    found = re.match(r"Select (.*) from the ", play.goal)
-    assert found
+    found = play.told(r"Select (.*) from the ")
     (options,) = play.hinted("options")
     await play.do("select_option", index=options.index, options=found[1].split(", "))
     await play.press_button()
@@ -186,8 +170,7 @@ async def enter_a_text(play: Player) -> None:
 
 @solves("read-table")
 async def read_a_table(play: Player) -> None:
-    found = re.match(r"Enter the value of (.*) into the text field", play.goal)
-    assert found
+    found = play.told(r"Enter the value of (.*) into the text field")
     cells = dict(re.findall(r"^\| (.*) \| (.*) \|$", play.page, re.M))
     await play.enter(play.field(), cells[found[1]])
     await play.press_button()
@@ -195,8 +178,7 @@ async def read_a_table(play: Player) -> None:
 
 @solves("enter-date")
 async def enter_a_date(play: Player) -> None:
-    found = re.search(r"(\d\d)/(\d\d)/(\d{4})", play.goal)
-    assert found
+    found = play.told(r"(\d\d)/(\d\d)/(\d{4})")
     (field,) = play.all("date")
     await play.enter(field, f"{found[3]}-{found[1]}-{found[2]}")
     await play.press_button()
@@ -204,8 +186,7 @@ async def enter_a_date(play: Player) -> None:
 
 @solves("enter-time")
 async def enter_a_time(play: Player) -> None:
-    found = re.search(r"(\d+):(\d\d)\s?([AP])M", play.goal)
-    assert found
+    found = play.told(r"(\d+):(\d\d)\s?([AP])M")
     hour = int(found[1]) % 12 + (12 if found[3] == "P" else 0)
     (field,) = play.all("time")
     await play.enter(field, f"{hour:02}:{found[2]}")
@@ -225,8 +206,7 @@ async def choose_a_suggestion(play: Player) -> None:
 @solves("social-media-all")
 async def press_a_button_on_all_posts(play: Player) -> None:
     action = play.quoted[0].lower()
-    found = re.search(r"by (@\S+) and", play.goal)
-    assert found
+    found = play.told(r"by (@\S+) and")
     # The retweet button alone shows no name.
     place = ["reply", "retweet", "like", "share"].index(action)
     posts = re.split(r"^.* (@\S+)$", play.page.partition("\n")[2], flags=re.M)
@@ -238,8 +218,7 @@ async def press_a_button_on_all_posts(play: Player) -> None:
 
 @solves("email-inbox-delete", "email-inbox-important", "email-inbox", "email-inbox-reply")
 async def handle_a_message(play: Player) -> None:
-    found = re.search(r"email by (\S+) and (.*)", play.goal)
-    assert found
+    found = play.told(r"email by (\S+) and (.*)")
     name, job = found[1].rstrip("."), found[2]
     thread = play.one("clickable", name)
     if "trash icon" in job or "star icon" in job:
@@ -290,8 +269,7 @@ async def drag_a_box_into_another(play: Player) -> None:
 @solves("drag-items")
 async def drag_an_item(play: Player) -> None:
     items = play.all("clickable")
-    found = re.match(r"Drag (\S+) (.*)\.", play.goal)
-    assert found
+    found = play.told(r"Drag (\S+) (.*)\.")
     now = next(nth for nth, item in enumerate(items) if item.name == found[1])
     places = {
         "to the top": 0,
