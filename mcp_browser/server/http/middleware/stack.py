@@ -21,7 +21,7 @@ from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings
 
 if TYPE_CHECKING:
-    from mcp_browser.server.http.view.view import LiveView
+    from mcp_browser.server.http.live_view import LiveView
 
 LONGEST_MESSAGE = 128 * 1024  # Most bytes of a message that a WebSocket takes
 BACKLOG = 256
