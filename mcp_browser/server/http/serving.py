@@ -33,11 +33,10 @@ from mcp_browser.server.http.endpoints import (
     ServerSentEvents,
     StreamableHttp,
 )
+from mcp_browser.server.http.limits import MIB, Connections
 from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.server.http.metrics import Metrics
-from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.request_limits import MIB
-from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
+from mcp_browser.server.http.middleware import BACKLOG, middleware_stack, uvicorn_options
 from mcp_browser.server.http.secret_pages import hosted_at, secret_route
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of
 from mcp_browser.server.resources import SessionFiles
