@@ -86,7 +86,7 @@ def _prompt_table() -> str:
     for prompt in all_prompts():
         arguments = "<br>".join(
             (f"`{one.name}`" if one.required else f"*`{one.name}`*") + f": {_cell(one.description or '')}"
-            for one in prompt.arguments
+            for one in prompt.arguments or ()
         )
         needs = ", ".join(f"[`{name}`](tools.md#{name})" for name in prompt.needs)
         lines.append(f"| `{prompt.name}` | {prompt.description} | {arguments} | {needs} |")

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from mcp_browser.cli.arguments import parse_arguments
 from mcp_browser.cli.sources import load_settings
 from mcp_browser.server.calls import CallOutcome
+from mcp_browser.server.http.limits import Reason
 from mcp_browser.server.http.metrics import Metrics
-from mcp_browser.server.http.middleware.request_limits import Reason
 from mcp_browser.server.startup import CLOSING_SECONDS
 from mcp_browser.settings import Settings
 from tests.support.kubernetes import FOLDERS, chart, problems, render, rendered

@@ -34,7 +34,7 @@ PRIVATE_PARTS = {
         "browser/process/early_driver.py": ("playwright._impl.transport",),
         "browser/process/launcher.py": ("_impl_obj._connection",),
     },
-    "uvicorn": {"server/http/middleware/connection_limits.py": ("uvicorn.protocols.http.h11_impl",)},
+    "uvicorn": {"server/http/limits.py": ("uvicorn.protocols.http.h11_impl",)},
 }
 """What is used of libraries that they do not call public."""
 

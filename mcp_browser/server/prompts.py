@@ -1,14 +1,14 @@
 """The prompts of a server; they name only tools that are offered."""
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
+from pydantic import Field
 
 from mcp_browser.errors import InvalidArguments
 from mcp_browser.server.elicitation import Context
@@ -37,7 +37,7 @@ class Prompts:
 
     async def list(self, ctx: Context, _params: types.PaginatedRequestParams) -> types.ListPromptsResult:
         """The prompts of the caller."""
-        return types.ListPromptsResult(prompts=[prompt.listed for prompt in self._offered(ctx).values()])
+        return types.ListPromptsResult(prompts=[*self._offered(ctx).values()])
 
     async def get(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         """What a prompt says. Raises MCPError -32602: no such prompt, or an argument is missing or wrong."""
@@ -57,31 +57,20 @@ class Prompts:
 
     def _offered(self, ctx: Context) -> "dict[str, PromptText]":
         tools = set(self._tools(principal_of_request(ctx)))
-        more = (_SESSION,) if self._has_sessions else ()
+        more = [_SESSION] if self._has_sessions else []
         return {
-            prompt.name: replace(prompt, arguments=(*prompt.arguments, *more))
+            prompt.name: prompt.model_copy(update={"arguments": [*(prompt.arguments or ()), *more]})
             for prompt in all_prompts()
             if set(prompt.needs) <= tools
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptText:
+class PromptText(types.Prompt):
     """A prompt: offered where all the tools of `needs` are; some arguments take only their `choices`."""
 
-    name: str
-    title: str
-    description: str
     needs: tuple[str, ...]
-    arguments: tuple[types.PromptArgument, ...]
     steps: str
-    choices: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-
-    @property
-    def listed(self) -> types.Prompt:
-        return types.Prompt(
-            name=self.name, title=self.title, description=self.description, arguments=[*self.arguments]
-        )
+    choices: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     def text(self, given: Mapping[str, str], tools: Collection[str]) -> str:
         """The message for the model, by the arguments that were given and the tools there are."""
@@ -95,7 +84,7 @@ class PromptText:
 
         environment = Environment(autoescape=False, undefined=StrictUndefined)  # A model reads it.
         environment.filters["said"] = _said
-        values: dict[str, Any] = dict.fromkeys((one.name for one in self.arguments), "")
+        values: dict[str, Any] = dict.fromkeys((one.name for one in self.arguments or ()), "")
         values |= {**given, "line": line}
         values |= {
             name: environment.from_string(part).render(values) for name, part in _file()["parts"].items()
@@ -110,7 +99,7 @@ class PromptText:
 
 def _checked(prompt: PromptText, given: Mapping[str, str]) -> dict[str, str]:
     """The arguments that are given and not empty; raises InvalidArguments."""
-    known = {argument.name: argument for argument in prompt.arguments}
+    known = {argument.name: argument for argument in prompt.arguments or ()}
     if unknown := [name for name in given if name not in known]:
         raise InvalidArguments(
             f"The prompt {prompt.name} has no argument {unknown[0][:60]!r}.",
@@ -138,15 +127,9 @@ def _said(text: str) -> str:
     return f"“{text}”"
 
 
-def _argument(name: str, description: str, *, required: bool = False) -> types.PromptArgument:
-    return types.PromptArgument(name=name, description=description, required=required)
-
-
-def _prompt(needs: Sequence[str], arguments: Sequence[Mapping[str, Any]], **rest: Any) -> PromptText:
-    return PromptText(needs=tuple(needs), arguments=tuple(_argument(**one) for one in arguments), **rest)
-
-
-_SESSION = _argument("session", "Handle of the browser session to work in.")
+_SESSION = types.PromptArgument(
+    name="session", description="Handle of the browser session to work in.", required=False
+)
 
 
 @cache
@@ -159,4 +142,4 @@ def _file() -> dict[str, Any]:
 @cache
 def all_prompts() -> tuple[PromptText, ...]:
     """The prompts, whatever tools they need."""
-    return tuple(_prompt(**one) for one in _file()["prompts"])
+    return tuple(map(PromptText.model_validate, _file()["prompts"]))

@@ -22,7 +22,7 @@ from mcp_browser.errors import NotActionable
 from mcp_browser.server.app import registry_of
 from mcp_browser.server.calls import Answer, Call, ServerTool
 from mcp_browser.server.elicitation import Context, NeedInput
-from mcp_browser.server.http.middleware.stack import middleware_stack
+from mcp_browser.server.http.middleware import middleware_stack
 from mcp_browser.server.http.serving import http_app, listen
 from mcp_browser.server.principals import Principal, SettingsOf
 from mcp_browser.server.resources import Contents, ResourceProvider

@@ -18,17 +18,10 @@ from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.principals import ALICE, BEARERS, BOB, bearer, tokens_in
 from tests.support.remote import RemoteBrowser, client_of, reached, serving
 from tests.support.site import Site
-from tests.support.view import click_in, expect, first_frame, take_over
+from tests.support.view import SHOP, click_in, expect, first_frame, take_over
 
 URI = "ui://mcp-browser/view"
 FLAGS = ("--view", "--tools", "core,person", "--takeover-wait", "120")
-
-SHOP = """
-<style>body { margin: 0; background: #00ff00 }</style><label>Name <input id=name autofocus></label>
-<label>Password <input type=password></label>
-<button style="position:absolute;left:600px;top:300px;width:200px;height:100px"
-  onclick="document.title = 'Paid by ' + document.getElementById('name').value">Pay</button>
-"""
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +51,15 @@ def handle_of(browser: Browser) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("way", ["stdio", "http"])
+@pytest.mark.parametrize("way", ["stdio", "http", "without apps"])
 async def test_only_clients_that_show_apps_are_told_of_it(way: str, era: Era) -> None:
+    if way == "without apps":
+        async with browsing(era, *FLAGS) as browser:
+            tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
+            assert not {"show_browser", "exchange_view"} & set(tools)
+            assert tools["ask_person"] is None
+            assert "shows no MCP Apps" in await browser.refused("show_browser")
+        return
     async with reached(way, era, *FLAGS, extensions=[shows_apps()]) as browser:
         tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
         assert tools["show_browser"] == {"ui": {"resourceUri": URI}, "ui/resourceUri": URI}
@@ -71,22 +71,6 @@ async def test_only_clients_that_show_apps_are_told_of_it(way: str, era: Era) ->
         assert page.mime_type == MIME_TYPE
         assert 'src="' not in page.text
         assert 'href="' not in page.text
-
-
-@pytest.mark.parametrize("era", ERAS)
-async def test_other_clients_have_the_tools_that_they_had(era: Era) -> None:
-    async with browsing(era, *FLAGS) as browser:
-        tools = {tool.name: tool.meta for tool in (await browser.client.list_tools()).tools}
-        assert not {"show_browser", "exchange_view"} & set(tools)
-        assert tools["ask_person"] is None
-        assert "shows no MCP Apps" in await browser.refused("show_browser")
-
-
-async def test_without_the_view_there_is_none() -> None:
-    async with browsing("auto", extensions=[shows_apps()]) as browser:
-        assert "show_browser" not in {tool.name for tool in (await browser.client.list_tools()).tools}
-        with pytest.raises(MCPError, match="There is no resource"):
-            await browser.client.read_resource(URI)
 
 
 @pytest.mark.slow
@@ -120,8 +104,6 @@ async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
         await click_in(view, 100, 10)
         await chat.page.keyboard.press("End")
         await chat.page.keyboard.type(" Lovelace")
-        await chat.page.keyboard.press("Tab")
-        await chat.page.keyboard.type("hunter2hunter2")
         await click_in(view, 700, 350)
         await expect(view.get_by_role("button", name="Paid by Ada Lovelace")).to_be_visible()
         assert not waiting.done()
@@ -132,9 +114,7 @@ async def test_a_person_watches_takes_over_and_hands_back_in_the_chat(
         await expect(view.locator("html")).to_have_class("app")
         await view.get_by_label("Note to the model").fill("I have paid.")
         await view.get_by_role("button", name="Hand back").click()
-        told = (await waiting).text
-        assert "I have paid." in told
-        assert "hunter2" not in told
+        assert "I have paid." in (await waiting).text
         assert "Paid by Ada Lovelace" in await browser.snapshot()
         height = await chat.page.locator("iframe").evaluate("(frame) => frame.clientHeight")
         assert 400 < height < 900
@@ -174,6 +154,8 @@ async def test_a_principal_without_the_view_is_not_asked_in_it(tmp_path: Path) -
         tools = {tool.name: tool.meta for tool in (await bob.list_tools()).tools}
         assert "show_browser" not in tools
         assert tools["ask_person"] is None
+        with pytest.raises(MCPError, match="There is no resource"):
+            await bob.read_resource(URI)
         # Else they would wait for somebody who sees nothing.
         asked = await asyncio.wait_for(bob.call_tool("ask_person", {"reason": "Please pay."}), 60)
         assert isinstance(asked, types.CallToolResult)

@@ -53,36 +53,26 @@ def end(server: RawServer, how: str) -> None:
         server.process.send_signal(number)
 
 
+MOMENTS = [(how, moment) for moment in ("idle", "navigating", "while the browser starts") for how in ENDS]
+
+
 @pytest.mark.parametrize(
-    "how", [pytest.param(how, marks=[pytest.mark.smoke] if how == "SIGTERM" else []) for how in ENDS]
+    ("how", "moment"), [pytest.param("SIGTERM", "idle", marks=pytest.mark.smoke), *MOMENTS[:1], *MOMENTS[2:]]
 )
-def test_no_process_outlives_an_idle_server(site: Site, how: str) -> None:
+def test_no_process_outlives_a_server(site: Site, how: str, moment: str) -> None:
     with RawServer() as server:
-        server.initialize()
-        assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
-        assert len(server.descendants()) > 2, "the browser runs as processes of its own"
-        end(server, how)
-        assert server.left_over(seconds=ENDING_SECONDS) == {}
-
-
-@pytest.mark.parametrize("how", ENDS)
-def test_no_process_outlives_a_server_that_ends_in_the_middle_of_a_navigation(site: Site, how: str) -> None:
-    with RawServer() as server:
-        server.initialize()
-        server.call("go_to_url", url=site.page("<h1>Here</h1>"))
-        seen = len(site.requests)
-        server.send("tools/call", {"name": "go_to_url", "arguments": {"url": site.url + "/hang"}})
-        while "GET /hang" not in site.requests[seen:]:
-            assert server.process.poll() is None
-        end(server, how)
-        assert server.left_over(seconds=ENDING_SECONDS) == {}
-
-
-@pytest.mark.parametrize("how", ENDS)
-def test_no_process_outlives_a_server_that_ends_while_the_browser_starts(how: str) -> None:
-    with RawServer() as server:
-        while len(server.descendants()) < 2:
-            assert server.process.poll() is None
+        if moment == "while the browser starts":
+            while len(server.descendants()) < 2:
+                assert server.process.poll() is None
+        else:
+            server.initialize()
+            assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
+            assert len(server.descendants()) > 2, "the browser runs as processes of its own"
+        if moment == "navigating":
+            seen = len(site.requests)
+            server.send("tools/call", {"name": "go_to_url", "arguments": {"url": site.url + "/hang"}})
+            while "GET /hang" not in site.requests[seen:]:
+                assert server.process.poll() is None
         end(server, how)
         assert server.left_over(seconds=ENDING_SECONDS) == {}
 

@@ -6,13 +6,13 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, WebSocketRoute
+from playwright.async_api import Browser, Page, WebSocketRoute
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
@@ -21,18 +21,12 @@ from mcp_browser.actions.auditing import _axe
 from mcp_browser.dom.cdp import send
 from tests.support.principals import ALICE, BOB, bearer, tokens_in
 from tests.support.process import RawServer, browser_of
-from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
+from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving, until
 from tests.support.site import Site
-from tests.support.view import SECONDS, click_in, expect, first_frame, take_over
+from tests.support.view import SECONDS, SHOP, click_in, expect, first_frame, take_over
 
-SHOP = """
-<style>body {{ margin: 0; background: {colour} }}</style>
-<label>Name <input id=name autofocus></label><label>Password <input type=password id=secret></label>
-<button style="position:absolute;left:600px;top:300px;width:200px;height:100px"
-  onclick="document.title = 'Paid by ' + document.getElementById('name').value">Pay</button>
-<p id=counter style="position:absolute;top:500px"></p>
-<script>let count = 0; setInterval(() => {{ counter.textContent = count++; }}, 40);</script>
-"""
+BUSY = f"""{SHOP}<p id=counter style="position:absolute;top:500px"></p>
+<script>let count = 0; setInterval(() => {{ counter.textContent = count++; }}, 40);</script>"""
 
 
 def link_in(lines: list[str]) -> str:
@@ -40,12 +34,14 @@ def link_in(lines: list[str]) -> str:
     return re.findall(r"live view at (\S+/view/link/\S+)", "".join(lines))[-1]
 
 
-async def next_link(lines: list[str], used: str = "") -> str:
+async def next_link(server: RemoteServer, used: str) -> str:
     """The link that the server tells once that one is used."""
-    async with asyncio.timeout(30):
-        while "view/link" not in "".join(lines) or link_in(lines) == used:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.02)
-    return link_in(lines)
+
+    async def is_told() -> bool:
+        return link_in(server.stderr) != used
+
+    await until(is_told)
+    return link_in(server.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +81,7 @@ async def viewing(
         await page.route_web_socket("**/view/live", route)
     page.set_default_timeout(SECONDS)
     said: list[str] = []
-    listen: Callable[[ConsoleMessage], None] = lambda message: said.append(message.text)  # noqa: E731
-    page.on("console", listen)
+    page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     await page.goto(address)
     try:
@@ -103,20 +98,34 @@ async def viewed(server: RemoteServer, chromium: Browser) -> AsyncGenerator[Page
         yield view
 
 
-async def frames_of(view: Page) -> int:
-    return int(await view.locator("#live").get_attribute("data-frames") or 0)
-
-
 async def more_frames(view: Page, number: int = 3) -> None:
     """Wait until as many frames more were drawn."""
-    before = await frames_of(view)
-    async with asyncio.timeout(SECONDS / 1000):
-        while await frames_of(view) < before + number:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.02)
+
+    async def drawn() -> int:
+        return int(await view.locator("#live").get_attribute("data-frames") or 0)
+
+    wanted = await drawn() + number
+
+    async def enough() -> bool:
+        return await drawn() >= wanted
+
+    await until(enough, seconds=SECONDS / 1000)
 
 
-async def open_shop(browser: RemoteBrowser, site: Site, title: str, *, colour: str = "#00ff00") -> None:
-    await browser.open(site.page(SHOP.format(colour=colour), title=title))
+async def open_shop(browser: RemoteBrowser, site: Site, title: str) -> None:
+    await browser.open(site.page(BUSY, title=title))
+
+
+@asynccontextmanager
+async def shopping(
+    server: RemoteServer, chromium: Browser, site: Site, title: str = "Shop"
+) -> AsyncGenerator[tuple[RemoteBrowser, Page]]:
+    """A client whose page is a shop, and the view that shows it live."""
+    async with connected(server.url) as browser:
+        await open_shop(browser, site, title)
+        async with viewed(server, chromium) as view:
+            await more_frames(view)
+            yield browser, view
 
 
 async def violations(view: Page) -> str:
@@ -137,15 +146,15 @@ async def test_over_stdio_a_link_shows_the_session_and_its_calls(
     told = tmp_path / "stderr"
     with told.open("w") as stderr, RawServer("--view", stderr=stderr) as server:
         await asyncio.to_thread(server.initialize)
-        page = site.page(SHOP.format(colour="red"), title="A shop")
+        page = site.page(BUSY, title="A shop")
         result = await asyncio.to_thread(server.call, "go_to_url", url=page)
         assert not result["isError"]
-        lines = [""]
-        async with asyncio.timeout(30):
-            while "view/link" not in lines[0]:
-                lines = [told.read_text()]
-                await asyncio.sleep(0.02)
-        async with viewing(chromium, link_in(lines)) as view:
+
+        async def is_told() -> bool:
+            return "view/link" in told.read_text()
+
+        await until(is_told)
+        async with viewing(chromium, link_in([told.read_text()])) as view:
             await more_frames(view)
             await expect(view.get_by_label("Address")).to_have_value(page)
             await expect(view.locator("#calls summary")).to_contain_text("go_to_url")
@@ -158,31 +167,28 @@ async def test_over_stdio_a_link_shows_the_session_and_its_calls(
 async def test_the_session_is_shown_live_with_its_calls_and_a_picture_after_each(
     server: RemoteServer, chromium: Browser, site: Site
 ) -> None:
-    async with connected(server.url) as browser:
-        await open_shop(browser, site, "Greengrocer")
-        async with viewed(server, chromium) as view:
-            await more_frames(view, 5)
-            await expect(view.locator("#live")).to_have_attribute("aria-label", "Live picture of Greengrocer")
-            await browser.fill("textbox", "Name", "Ada's favourite")
-            failed = await browser.call("click_element", index=9999)
-            assert failed.is_error
-            calls = view.locator("#calls > li")
-            await expect(calls).to_have_count(3)
-            await expect(calls.nth(0).get_by_label("failed")).to_be_visible()
-            await calls.nth(1).locator("summary").click()
-            # What is typed may be a password: its length is told.
-            await expect(calls.nth(1)).to_contain_text("(15 characters)")
-            assert "favourite" not in await calls.nth(1).locator("dl").inner_text()
-            await calls.nth(0).locator("summary").click()
-            await expect(calls.nth(0).get_by_role("region")).to_contain_text("9999")
-            # Step back, then to what is there now.
-            await expect(view.locator("#line")).to_be_enabled()
-            await view.locator("#line").focus()
-            await view.keyboard.press("Home")
-            await expect(view.locator("#past")).to_have_attribute("alt", "The page after go_to_url")
-            await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280)
-            await view.get_by_role("button", name="Live").click()
-            await expect(view.locator("#live")).to_be_visible()
+    async with shopping(server, chromium, site, "Greengrocer") as (browser, view):
+        await expect(view.locator("#live")).to_have_attribute("aria-label", "Live picture of Greengrocer")
+        await browser.fill("textbox", "Name", "Ada's favourite")
+        failed = await browser.call("click_element", index=9999)
+        assert failed.is_error
+        calls = view.locator("#calls > li")
+        await expect(calls).to_have_count(3)
+        await expect(calls.nth(0).get_by_label("failed")).to_be_visible()
+        await calls.nth(1).locator("summary").click()
+        # What is typed may be a password: its length is told.
+        await expect(calls.nth(1)).to_contain_text("(15 characters)")
+        assert "favourite" not in await calls.nth(1).locator("dl").inner_text()
+        await calls.nth(0).locator("summary").click()
+        await expect(calls.nth(0).get_by_role("region")).to_contain_text("9999")
+        # Step back, then to what is there now.
+        await expect(view.locator("#line")).to_be_enabled()
+        await view.locator("#line").focus()
+        await view.keyboard.press("Home")
+        await expect(view.locator("#past")).to_have_attribute("alt", "The page after go_to_url")
+        await expect(view.locator("#past")).to_have_js_property("naturalWidth", 1280)
+        await view.get_by_role("button", name="Live").click()
+        await expect(view.locator("#live")).to_be_visible()
 
 
 async def test_a_link_works_once(server: RemoteServer, chromium: Browser) -> None:
@@ -198,28 +204,25 @@ async def test_a_link_works_once(server: RemoteServer, chromium: Browser) -> Non
         left = await first.post(f"{server.base}/view/sign-out", headers={"Origin": server.base})
         assert left.status_code == 303
         assert (await first.get(f"{server.base}/view/me")).status_code == 403
-    assert used != await next_link(server.stderr, used)
+    assert used != await next_link(server, used)
 
 
 async def test_the_view_is_accessible_in_every_state(
     server: RemoteServer, closed: RemoteServer, chromium: Browser, site: Site
 ) -> None:
-    async with connected(server.url) as browser:
-        await open_shop(browser, site, "Accessible")
-        async with viewed(server, chromium) as view:
-            await more_frames(view)
-            await view.locator("#calls summary").first.click()
-            await view.emulate_media(reduced_motion="reduce")
-            assert await violations(view) == ""
-            await view.emulate_media(color_scheme="dark")
-            assert await violations(view) == ""
-            await take_over(view)
-            assert await violations(view) == ""
-            # No trap: a key leaves the page's keyboard.
-            await expect(view.locator("#keys")).to_be_focused()
-            await view.keyboard.press("Control+F6")
-            await expect(view.get_by_label("Note to the model")).to_be_focused()
-            await view.get_by_role("button", name="Hand back").click()
+    async with shopping(server, chromium, site, "Accessible") as (_, view):
+        await view.locator("#calls summary").first.click()
+        await view.emulate_media(reduced_motion="reduce")
+        assert await violations(view) == ""
+        await view.emulate_media(color_scheme="dark")
+        assert await violations(view) == ""
+        await take_over(view)
+        assert await violations(view) == ""
+        # No trap: a key leaves the page's keyboard.
+        await expect(view.locator("#keys")).to_be_focused()
+        await view.keyboard.press("Control+F6")
+        await expect(view.get_by_label("Note to the model")).to_be_focused()
+        await view.get_by_role("button", name="Hand back").click()
     for base in (server.base, closed.base):
         async with viewing(chromium, f"{base}/view") as door:
             await expect(door.get_by_role("heading", name="Live view")).to_be_visible()
@@ -229,32 +232,29 @@ async def test_the_view_is_accessible_in_every_state(
 async def test_a_person_takes_over_types_and_hands_back(
     server: RemoteServer, chromium: Browser, site: Site
 ) -> None:
-    async with connected(server.url) as browser:
-        await open_shop(browser, site, "Checkout")
-        async with viewed(server, chromium) as view:
-            await more_frames(view)
-            await take_over(view)
-            waiting = asyncio.create_task(browser.call("get_state", screenshot=False))
-            await click_in(view, 100, 10)
-            await view.keyboard.type("Ada é")
-            await view.keyboard.press("Tab")
-            await view.keyboard.type("hunter2hunter2")
-            await click_in(view, 700, 350)
-            await expect(view.get_by_role("button", name="Paid by Ada é")).to_be_visible()
-            # The page's own address goes through the same rules as the model's.
-            await view.get_by_label("Address").fill("file:///etc/passwd")
-            await view.keyboard.press("Enter")
-            await expect(view.get_by_role("status")).to_contain_text("file:")
-            assert not waiting.done()
-            await view.get_by_label("Note to the model").fill("I have paid.")
-            await view.get_by_role("button", name="Hand back").click()
-            told = (await waiting).text
-            assert "A person" in told
-            assert "I have paid." in told
-            assert "hunter2" not in told
-            assert "hunter2" not in await view.content()
-            assert "Paid by Ada é" in await browser.snapshot()
-            await expect(view.get_by_role("button", name="Take over")).to_be_visible()
+    async with shopping(server, chromium, site, "Checkout") as (browser, view):
+        await take_over(view)
+        waiting = asyncio.create_task(browser.call("get_state", screenshot=False))
+        await click_in(view, 100, 10)
+        await view.keyboard.type("Ada é")
+        await view.keyboard.press("Tab")
+        await view.keyboard.type("hunter2hunter2")
+        await click_in(view, 700, 350)
+        await expect(view.get_by_role("button", name="Paid by Ada é")).to_be_visible()
+        # The page's own address goes through the same rules as the model's.
+        await view.get_by_label("Address").fill("file:///etc/passwd")
+        await view.keyboard.press("Enter")
+        await expect(view.get_by_role("status")).to_contain_text("file:")
+        assert not waiting.done()
+        await view.get_by_label("Note to the model").fill("I have paid.")
+        await view.get_by_role("button", name="Hand back").click()
+        told = (await waiting).text
+        assert "A person" in told
+        assert "I have paid." in told
+        assert "hunter2" not in told
+        assert "hunter2" not in await view.content()
+        assert "Paid by Ada é" in await browser.snapshot()
+        await expect(view.get_by_role("button", name="Take over")).to_be_visible()
     assert "hunter2" not in "".join(server.stderr)
 
 
@@ -263,45 +263,42 @@ async def test_a_person_records_what_they_do_in_the_picture(
 ) -> None:
     async with (
         serving("--http", "--view", "--output-dir", str(tmp_path)) as server,
-        connected(server.url) as browser,
+        shopping(server, chromium, site, "Recorded") as (browser, view),
     ):
-        await open_shop(browser, site, "Recorded")
-        async with viewed(server, chromium) as view:
-            await more_frames(view)
-            await view.get_by_role("button", name="Record", exact=True).click()
-            await expect(view.get_by_text("What you do in the picture is listed here.")).to_be_visible()
-            await expect(view.get_by_role("button", name="Record", exact=True)).to_be_hidden()
-            assert await violations(view) == ""
-            await click_in(view, 100, 10)
-            await view.keyboard.type("Ada")
-            await view.keyboard.press("Tab")
-            await view.keyboard.type("hunter2hunter2")
-            await click_in(view, 700, 350)
-            steps = view.locator("#recorded-steps li")
-            await expect(steps.filter(has_text="Pay")).to_be_visible()
-            await view.get_by_role("button", name="Check text").click()
-            await expect(view.locator("#check-hint")).to_be_visible()
-            await click_in(view, 700, 350)
-            await expect(view.locator("#check-hint")).to_be_hidden()
-            await view.get_by_role("button", name="Stop").click()
-            recorded = view.locator("#recorded details")
-            await expect(recorded).to_have_count(3)
-            assert await violations(view) == ""
-            written = {
-                await one.locator("b").text_content() or "": await one.locator("pre").text_content() or ""
-                for one in await recorded.all()
-            }
-            python, typescript, history = (
-                next(text for name, text in written.items() if name.endswith(end))
-                for end in (".py", ".ts", ".json")
-            )
-            async with view.expect_download() as download:
-                await view.locator("#recorded").get_by_role("link", name="Save").first.click()
-            saved = await (await download.value).path()
-            assert saved.read_text("utf-8") in written.values()
-            await view.get_by_role("button", name="Close").click()
-            await expect(view.locator("#recorded")).to_be_hidden()
-            await view.get_by_role("button", name="Hand back").click()
+        await view.get_by_role("button", name="Record", exact=True).click()
+        await expect(view.get_by_text("What you do in the picture is listed here.")).to_be_visible()
+        await expect(view.get_by_role("button", name="Record", exact=True)).to_be_hidden()
+        assert await violations(view) == ""
+        await click_in(view, 100, 10)
+        await view.keyboard.type("Ada")
+        await view.keyboard.press("Tab")
+        await view.keyboard.type("hunter2hunter2")
+        await click_in(view, 700, 350)
+        steps = view.locator("#recorded-steps li")
+        await expect(steps.filter(has_text="Pay")).to_be_visible()
+        await view.get_by_role("button", name="Check text").click()
+        await expect(view.locator("#check-hint")).to_be_visible()
+        await click_in(view, 700, 350)
+        await expect(view.locator("#check-hint")).to_be_hidden()
+        await view.get_by_role("button", name="Stop").click()
+        recorded = view.locator("#recorded details")
+        await expect(recorded).to_have_count(3)
+        assert await violations(view) == ""
+        written = {
+            await one.locator("b").text_content() or "": await one.locator("pre").text_content() or ""
+            for one in await recorded.all()
+        }
+        python, typescript, history = (
+            next(text for name, text in written.items() if name.endswith(end))
+            for end in (".py", ".ts", ".json")
+        )
+        async with view.expect_download() as download:
+            await view.locator("#recorded").get_by_role("link", name="Save").first.click()
+        saved = await (await download.value).path()
+        assert saved.read_text("utf-8") in written.values()
+        await view.get_by_role("button", name="Close").click()
+        await expect(view.locator("#recorded")).to_be_hidden()
+        await view.get_by_role("button", name="Hand back").click()
         for text in (python, typescript, history):
             assert "Ada" in text
             assert "hunter2" not in text
@@ -320,7 +317,7 @@ async def test_one_viewer_takes_over_and_the_other_sees_it(
         await open_shop(browser, site, "Two viewers")
         first_link = link_in(server.stderr)
         async with viewing(chromium, first_link) as first:
-            second_link = await next_link(server.stderr, first_link)
+            second_link = await next_link(server, first_link)
             async with viewing(chromium, second_link) as second:
                 await asyncio.gather(more_frames(first), more_frames(second))
                 await take_over(first)
@@ -395,23 +392,23 @@ async def test_a_click_in_the_picture_of_a_zoomed_page_is_at_its_place(chromium:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 async def test_a_person_goes_on_after_a_crash_of_the_browser(chromium: Browser, site: Site) -> None:
     page = site.page("<p>Here", title="Here")
-    async with serving("--http", "--view") as server, connected(server.url) as browser:
-        await open_shop(browser, site, "Shop")
-        async with viewed(server, chromium) as view:
-            await more_frames(view)
-            await take_over(view)
-            os.kill(browser_of(server.processes.living(server.process.pid)), signal.SIGKILL)
-            await expect(view.get_by_role("status")).to_contain_text("The browser has ended")
-            # No picture passes for what is there now.
-            assert await view.evaluate(
-                "() => !live.getContext('2d').getImageData(0, 0, 99, 99).data.some((one) => one)"
-            )
-            await view.get_by_label("Address").fill(page)
-            await view.keyboard.press("Enter")
-            await expect(view.get_by_role("button", name="Here")).to_be_visible()
-            await expect(view.get_by_role("status")).to_contain_text("You have the browser")
-            await view.get_by_role("button", name="Hand back").click()
-            await expect(view.get_by_role("button", name="Take over")).to_be_visible()
+    async with (
+        serving("--http", "--view") as server,
+        shopping(server, chromium, site) as (browser, view),
+    ):
+        await take_over(view)
+        os.kill(browser_of(server.processes.living(server.process.pid)), signal.SIGKILL)
+        await expect(view.get_by_role("status")).to_contain_text("The browser has ended")
+        # No picture passes for what is there now.
+        assert await view.evaluate(
+            "() => !live.getContext('2d').getImageData(0, 0, 99, 99).data.some((one) => one)"
+        )
+        await view.get_by_label("Address").fill(page)
+        await view.keyboard.press("Enter")
+        await expect(view.get_by_role("button", name="Here")).to_be_visible()
+        await expect(view.get_by_role("status")).to_contain_text("You have the browser")
+        await view.get_by_role("button", name="Hand back").click()
+        await expect(view.get_by_role("button", name="Take over")).to_be_visible()
         assert "was started again" in (await browser.call("get_state", screenshot=False)).text
 
 

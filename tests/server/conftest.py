@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from mcp import Client
 from mcp.server.lowlevel import Server
 
 from mcp_browser.actions import default_registry
@@ -13,6 +14,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
 from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
+from tests.support.client import Era, held
 from tests.support.servers import server_of
 
 custom = Registry()
@@ -46,3 +48,16 @@ async def server(registry: Registry, manager: BrowserManager) -> AsyncIterator[S
     controller = Controller(registry, manager.settings)
     yield server_of(controller, source, resources=[SessionFiles(manager, source)])
     await session.close()
+
+
+@pytest.fixture
+def era() -> Era:
+    """The era of the client; tests of both name their own."""
+    return "auto"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def client(server: Server[Any], era: Era) -> AsyncIterator[Client]:
+    """A client of the module's server."""
+    async with held(Client(server, mode=era)) as client:
+        yield client

@@ -2,13 +2,11 @@
 
 import json
 import logging
-from typing import Any
 
 import mcp_types as types
 import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
-from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from mcp_browser.actions import default_registry
@@ -16,7 +14,7 @@ from mcp_browser.server.app import INSTRUCTIONS
 from mcp_browser.server.runs.tools import GetTaskParams, InstructParams, ReplayTaskParams, RunTaskParams
 from mcp_browser.server.tools import listed_tool
 from tests.support.agents import refused, text
-from tests.support.client import Era, both_eras
+from tests.support.client import both_eras
 from tests.support.site import Site
 
 
@@ -60,40 +58,36 @@ def test_every_schema_is_closed_and_every_tool_says_what_it_does_to_the_world() 
 
 
 @both_eras
-async def test_only_what_the_server_has_is_declared(server: Server[Any], era: Era) -> None:
-    async with Client(server, mode=era) as client:
-        declared = client.server_capabilities
-        assert declared is not None
-        assert set(declared.model_dump(exclude_none=True)) <= {"tools", "resources", "prompts", "extensions"}
-        assert declared.tools == types.ToolsCapability(list_changed=False)
-        assert declared.resources == types.ResourcesCapability(subscribe=True, list_changed=True)
+async def test_only_what_the_server_has_is_declared(client: Client) -> None:
+    declared = client.server_capabilities
+    assert declared is not None
+    assert set(declared.model_dump(exclude_none=True)) <= {"tools", "resources", "prompts", "extensions"}
+    assert declared.tools == types.ToolsCapability(list_changed=False)
+    assert declared.resources == types.ResourcesCapability(subscribe=True, list_changed=True)
 
 
 @both_eras
-async def test_an_unknown_tool_is_a_protocol_error(server: Server[Any], era: Era) -> None:
-    async with Client(server, mode=era) as client:
-        with pytest.raises(MCPError, match="Unknown tool: nope") as caught:
-            await client.call_tool("nope", {})
-        assert caught.value.code == types.INVALID_PARAMS
+async def test_an_unknown_tool_is_a_protocol_error(client: Client) -> None:
+    with pytest.raises(MCPError, match="Unknown tool: nope") as caught:
+        await client.call_tool("nope", {})
+    assert caught.value.code == types.INVALID_PARAMS
 
 
 @both_eras
 async def test_an_unforeseen_error_tells_nothing_but_the_log_does(
-    server: Server[Any], era: Era, caplog: pytest.LogCaptureFixture
+    caplog: pytest.LogCaptureFixture, client: Client
 ) -> None:
-    async with Client(server, mode=era) as client:
-        with caplog.at_level(logging.ERROR):
-            result = await client.call_tool("stumble", {})
-        assert result.is_error
-        assert text(result).startswith("Internal error in stumble.")
-        assert "hunter2" not in text(result)
-        assert "KeyError" in caplog.text
+    with caplog.at_level(logging.ERROR):
+        result = await client.call_tool("stumble", {})
+    assert result.is_error
+    assert text(result).startswith("Internal error in stumble.")
+    assert "hunter2" not in text(result)
+    assert "KeyError" in caplog.text
 
 
-async def test_an_action_for_other_sites_says_which(server: Server[Any], site: Site) -> None:
-    async with Client(server) as client:
-        listed = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
-        assert listed["only_there"].endswith("Refused on other pages than *.example.com.")
-        assert not any("Refused" in told for name, told in listed.items() if name != "only_there")
-        await client.call_tool("go_to_url", {"url": site.page("<p>Here</p>")})
-        assert "*.example.com" in await refused(client, "only_there", {})
+async def test_an_action_for_other_sites_says_which(site: Site, client: Client) -> None:
+    listed = {tool.name: tool.description or "" for tool in (await client.list_tools()).tools}
+    assert listed["only_there"].endswith("Refused on other pages than *.example.com.")
+    assert not any("Refused" in told for name, told in listed.items() if name != "only_there")
+    await client.call_tool("go_to_url", {"url": site.page("<p>Here</p>")})
+    assert "*.example.com" in await refused(client, "only_there", {})

@@ -1,8 +1,6 @@
 """Tools of the server's own, and what results tell programs."""
 
 import asyncio
-import json
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -91,74 +89,38 @@ def server(manager: BrowserManager) -> Server[Any]:
 
 
 @both_eras
-async def test_a_tool_of_the_server_is_listed_and_called_like_an_action(
-    server: Server[Any], era: Any
-) -> None:
-    async with Client(server, mode=era) as client:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert tools["greet"].description == "Greet somebody."
-        assert tools["greet"].input_schema["properties"].keys() == {"name"}
-        greeted = await client.call_tool("greet", {"name": "Ada"})
-        assert text_of(greeted).startswith("Hello, Ada, from anonymous in ")
-        assert text_of(await client.call_tool("outside", {"name": "Ada"})) == "lease: None"
+async def test_a_tool_of_the_server_is_listed_and_called_like_an_action(client: Client) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert tools["greet"].description == "Greet somebody."
+    assert tools["greet"].input_schema["properties"].keys() == {"name"}
+    greeted = await client.call_tool("greet", {"name": "Ada"})
+    assert text_of(greeted).startswith("Hello, Ada, from anonymous in ")
+    assert text_of(await client.call_tool("outside", {"name": "Ada"})) == "lease: None"
 
 
-async def test_what_a_server_tool_raises_is_told_like_an_actions_failure(server: Server[Any]) -> None:
-    async with Client(server) as client:
-        nobody = await client.call_tool("greet", {"name": "nobody"})
-        assert nobody.is_error
-        assert text_of(nobody) == "There is nobody. Greet somebody else."
-        fault = await client.call_tool("greet", {"name": "fault"})
-        assert fault.is_error
-        assert text_of(fault).startswith("Internal error in greet.")
-        told = await refused(client, "greet", {"nam": "Ada"})
-        assert "unknown argument 'nam' (did you mean 'name'?)" in told
+async def test_what_a_server_tool_raises_is_told_like_an_actions_failure(client: Client) -> None:
+    nobody = await client.call_tool("greet", {"name": "nobody"})
+    assert nobody.is_error
+    assert text_of(nobody) == "There is nobody. Greet somebody else."
+    fault = await client.call_tool("greet", {"name": "fault"})
+    assert fault.is_error
+    assert text_of(fault).startswith("Internal error in greet.")
+    told = await refused(client, "greet", {"nam": "Ada"})
+    assert "unknown argument 'nam' (did you mean 'name'?)" in told
 
 
-async def test_data_is_structured_content_only_where_it_is_the_whole_result(server: Server[Any]) -> None:
-    async with Client(server) as client:
-        await client.call_tool("get_state", {})
-        result = await client.call_tool("count", {})
-        assert result.structured_content == {"count": 3}
-        assert text_of(result) == '{"count": 3}'
-        more = await client.call_tool("describe", {})
-        assert more.structured_content is None
-        assert text_of(more) == "There are 3 of them."
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "expected"),
-    [
-        ("get_html", {}, "<h1>"),
-        ("get_console_messages", {}, "Hello, console"),
-        ("get_network_requests", {}, "/page"),
-        ("get_options", {"index": 0}, "Tea"),
-    ],
-)
-async def test_the_whole_page_reaches_a_client_that_prefers_structured_content(
-    server: Server[Any], site: Site, tool: str, arguments: dict[str, Any], expected: str
-) -> None:
-    url = site.page(
-        "<h1>Ninety pages</h1><select><option>Tea</select><script>console.log('Hello, console')</script>"
-    )
-    async with Client(server) as client:
-        await client.call_tool("get_network_requests", {})
-        opened = await client.call_tool("go_to_url", {"url": url})
-        if "index" in arguments:
-            index = re.search(r"\[(\d+)\] combobox", text_of(opened))
-            assert index is not None
-            arguments = {"index": int(index[1])}
-        result = await client.call_tool(tool, arguments)
-        # As several clients do: the data where there is some, else the text.
-        seen = json.dumps(result.structured_content) if result.structured_content else text_of(result)
-        assert not result.is_error, seen
-        assert expected in seen
+async def test_data_is_structured_content_only_where_it_is_the_whole_result(client: Client) -> None:
+    await client.call_tool("get_state", {})
+    result = await client.call_tool("count", {})
+    assert result.structured_content == {"count": 3}
+    assert text_of(result) == '{"count": 3}'
+    more = await client.call_tool("describe", {})
+    assert more.structured_content is None
+    assert text_of(more) == "There are 3 of them."
 
 
 @both_eras
-async def test_a_long_wait_reports_progress(
-    server: Server[Any], era: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_wait_reports_progress(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
     monkeypatch.setattr(tools, "PROGRESS_SECONDS", 0.05)
     told: list[str | None] = []
     enough = asyncio.Event()
@@ -168,18 +130,17 @@ async def test_a_long_wait_reports_progress(
         if len(told) > 1:
             enough.set()
 
-    async with Client(server, mode=era) as client:
-        waiting = asyncio.create_task(
-            client.call_tool("wait_for", {"text": "Never", "seconds": 30}, progress_callback=on_progress)
-        )
-        await asyncio.wait_for(enough.wait(), 20)
-        waiting.cancel()
+    waiting = asyncio.create_task(
+        client.call_tool("wait_for", {"text": "Never", "seconds": 30}, progress_callback=on_progress)
+    )
+    await asyncio.wait_for(enough.wait(), 20)
+    waiting.cancel()
     assert told[0] == "wait_for: 0 s"
 
 
 @both_eras
 async def test_a_waiting_call_reports_at_once_that_a_person_has_the_browser(
-    manager: BrowserManager, server: Server[Any], era: Any
+    manager: BrowserManager, client: Client
 ) -> None:
     told: list[str | None] = []
     first = asyncio.Event()
@@ -189,12 +150,11 @@ async def test_a_waiting_call_reports_at_once_that_a_person_has_the_browser(
         first.set()
 
     takeover = (await manager.default_session()).takeover
-    async with Client(server, mode=era) as client:
-        await takeover.begin("Ann")
-        waiting = asyncio.create_task(client.call_tool("get_state", {}, progress_callback=on_progress))
-        await asyncio.wait_for(first.wait(), 20)
-        await takeover.end("Go on.")
-        result = await waiting
+    await takeover.begin("Ann")
+    waiting = asyncio.create_task(client.call_tool("get_state", {}, progress_callback=on_progress))
+    await asyncio.wait_for(first.wait(), 20)
+    await takeover.end("Go on.")
+    result = await waiting
     assert told[0] == "get_state: 0 s (A person (Ann) has taken over the browser)"
     assert not result.is_error
     assert "Go on." in text_of(result)

@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +143,10 @@ class Fuzzed:
         self.indexes = [int(index) for index in re.findall(r"\[(\d+)\] ", state)] or [1]
 
 
-@asynccontextmanager
-async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Fuzzed]:
     """A server with every tool, whose calls are short."""
+    folder = tmp_path_factory.mktemp("fuzz")
     given_settings = Settings(
         browser=BrowserSettings(headless=True, isolated=True),
         limits=LimitSettings(action_timeout=2, navigation_timeout=3, settle_timeout=1, call_timeout=10),
@@ -163,19 +163,6 @@ async def fuzzing(site: Site, folder: Path) -> AsyncGenerator[Fuzzed]:
     yield Fuzzed(server, folder)
     await agent.close()
     await manager.close()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def fuzzed(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Fuzzed]:
-    async with fuzzing(site, tmp_path_factory.mktemp("fuzz")) as server:
-        yield server
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def named(site: Site, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Fuzzed]:
-    """A server that no random arguments have worked on."""
-    async with fuzzing(site, tmp_path_factory.mktemp("names")) as server:
-        yield server
 
 
 @pytest.mark.parametrize("fits", [True, False], ids=["by the schema", "anything"])
@@ -238,9 +225,9 @@ FILLING: dict[str, Any] = {"integer": 1, "number": 1, "boolean": True, "array": 
 
 
 @pytest.mark.parametrize("value", VALUES)
-async def test_any_name_gets_an_answer_that_teaches(named: Fuzzed, site: Site, value: str) -> None:
-    text = VALUES[value].replace("FOLDER", str(named.folder))
-    async with Client(named.server, mode="legacy") as client:
+async def test_any_name_gets_an_answer_that_teaches(fuzzed: Fuzzed, site: Site, value: str) -> None:
+    text = VALUES[value].replace("FOLDER", str(fuzzed.folder))
+    async with Client(fuzzed.server, mode="legacy") as client:
         await client.call_tool("go_to_url", {"url": site.page("<input type=file><p>Text")})
         for tool in (await client.list_tools()).tools:
             properties: dict[str, Any] = tool.input_schema["properties"]

@@ -187,22 +187,3 @@ async def test_a_page_of_millions_of_letters_does_not_break_a_client(
         await call(client, "extract_content")
         found = await call(client, "find_elements", text="Отчёт", limit=200)
         assert not found.is_error
-
-
-@pytest.mark.slow
-async def test_a_picture_of_an_endless_page_at_three_times_the_scale_fits(
-    server: Server[Any], site: Site
-) -> None:
-    colours = "".join(
-        f"<div style='height:500px;"
-        f"background:repeating-linear-gradient({n * 7}deg,#{n:02x}4, #fa{n % 10} 3px)'>{n}</div>"
-        for n in range(100)
-    )
-    async with Client(server) as client:
-        opened = await call(client, "go_to_url", url=site.page(colours))
-        assert not opened.is_error
-        result = await call(client, "screenshot", full_page=True)
-        assert not result.is_error, result.content
-        (picture,) = (block for block in result.content if isinstance(block, types.ImageContent))
-        with Image.open(io.BytesIO(base64.b64decode(picture.data))) as opened_picture:
-            opened_picture.load()

@@ -23,7 +23,7 @@ from mcp_browser.server.principals import Principal
 from mcp_browser.server.resources import LARGEST_PART, NEXT, OFFSET, SIZE, SessionFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import Settings
-from tests.support.client import Era, both_eras
+from tests.support.client import both_eras
 from tests.support.servers import server_of
 
 
@@ -63,6 +63,11 @@ async def room() -> AsyncIterator[Room]:
     await manager.close()
 
 
+@pytest.fixture
+def server(room: Room) -> Server[Any]:
+    return room.server
+
+
 async def read(client: Client, uri: str) -> types.TextResourceContents | types.BlobResourceContents:
     (contents,) = (await client.read_resource(uri)).contents
     return contents
@@ -82,18 +87,17 @@ async def refused(client: Client, uri: str) -> MCPError:
 
 
 @both_eras
-async def test_files_are_listed_oldest_first_with_type_and_size(room: Room, era: Era) -> None:
+async def test_files_are_listed_oldest_first_with_type_and_size(room: Room, client: Client) -> None:
     await room.mine.artifacts.add(b"%PDF", "page.pdf")
     await room.mine.artifacts.add(b"a,b\n1", "table.csv")
     await room.theirs.artifacts.add(b"secret", "theirs.txt")
-    async with Client(room.server, mode=era) as client:
-        listed = (await client.list_resources()).resources
-        assert [(one.name, one.mime_type, one.size) for one in listed] == [
-            ("page.pdf", "application/pdf", 4),
-            ("table.csv", "text/csv", 5),
-        ]
-        (template,) = (await client.list_resource_templates()).resource_templates
-        assert template.uri_template == "browser://{key}/files/{id}/{name}{?offset,length}"
+    listed = (await client.list_resources()).resources
+    assert [(one.name, one.mime_type, one.size) for one in listed] == [
+        ("page.pdf", "application/pdf", 4),
+        ("table.csv", "text/csv", 5),
+    ]
+    (template,) = (await client.list_resource_templates()).resource_templates
+    assert template.uri_template == "browser://{key}/files/{id}/{name}{?offset,length}"
 
 
 async def test_a_long_list_comes_in_pages(room: Room) -> None:
@@ -114,136 +118,130 @@ async def test_a_long_list_comes_in_pages(room: Room) -> None:
 
 
 @both_eras
-async def test_text_is_read_as_text_and_anything_else_as_a_blob(room: Room, era: Era) -> None:
+async def test_text_is_read_as_text_and_anything_else_as_a_blob(room: Room, client: Client) -> None:
     text = await room.mine.artifacts.add("Grüße".encode(), "a.txt")
     latin = await room.mine.artifacts.add("Grüße".encode("latin-1"), "latin.txt")
     data = await room.mine.artifacts.add(bytes(range(256)), "data.bin")
     empty = await room.mine.artifacts.add(b"", "empty.json")
     # It grows too long in transit.
     long = await room.mine.artifacts.add(("世" * 200_000).encode(), "long.txt")
-    async with Client(room.server, mode=era) as client:
-        contents = await read(client, text.uri)
-        assert isinstance(contents, types.TextResourceContents)
-        assert (contents.text, contents.uri, contents.mime_type) == ("Grüße", text.uri, "text/plain")
-        assert await blob(client, latin.uri) == "Grüße".encode("latin-1")
-        assert await blob(client, data.uri) == bytes(range(256))
-        assert await blob(client, long.uri) == ("世" * 200_000).encode()
-        contents = await read(client, empty.uri)
-        assert isinstance(contents, types.TextResourceContents)
-        assert contents.text == ""
+    contents = await read(client, text.uri)
+    assert isinstance(contents, types.TextResourceContents)
+    assert (contents.text, contents.uri, contents.mime_type) == ("Grüße", text.uri, "text/plain")
+    assert await blob(client, latin.uri) == "Grüße".encode("latin-1")
+    assert await blob(client, data.uri) == bytes(range(256))
+    assert await blob(client, long.uri) == ("世" * 200_000).encode()
+    contents = await read(client, empty.uri)
+    assert isinstance(contents, types.TextResourceContents)
+    assert contents.text == ""
 
 
 @both_eras
-async def test_a_large_file_is_read_in_parts(room: Room, era: Era) -> None:
+async def test_a_large_file_is_read_in_parts(room: Room, client: Client) -> None:
     content = bytes(range(251)) * 8000
     large = await room.mine.artifacts.add(content, "large.bin")
-    async with Client(room.server, mode=era) as client:
-        error = await refused(client, large.uri)
-        assert "2.0 MB" in error.message
-        assert error.data["size"] == len(content)
-        uri: str | None = error.data["first"]
-        parts = b""
-        while uri is not None:
-            contents = await read(client, uri)
-            assert isinstance(contents, types.BlobResourceContents)
-            assert len(contents.model_dump_json()) < 900_000
-            assert contents.meta is not None
-            assert (contents.meta[SIZE], contents.meta[OFFSET]) == (len(content), len(parts))
-            parts += base64.b64decode(contents.blob)
-            uri = contents.meta.get(NEXT)
-        assert parts == content
+    error = await refused(client, large.uri)
+    assert "2.0 MB" in error.message
+    assert error.data["size"] == len(content)
+    uri: str | None = error.data["first"]
+    parts = b""
+    while uri is not None:
+        contents = await read(client, uri)
+        assert isinstance(contents, types.BlobResourceContents)
+        assert len(contents.model_dump_json()) < 900_000
+        assert contents.meta is not None
+        assert (contents.meta[SIZE], contents.meta[OFFSET]) == (len(content), len(parts))
+        parts += base64.b64decode(contents.blob)
+        uri = contents.meta.get(NEXT)
+    assert parts == content
 
 
-async def test_a_part_is_what_was_asked_for_within_the_file_and_what_an_answer_holds(room: Room) -> None:
+async def test_a_part_is_what_was_asked_for_within_the_file_and_what_an_answer_holds(
+    room: Room, client: Client
+) -> None:
     file = await room.mine.artifacts.add(b"abcdefghij", "a.txt")
     large = await room.mine.artifacts.add(b"x" * (LARGEST_PART + 1), "a.bin")
     parts = {"offset=2&length=3": b"cde", "offset=8": b"ij", "length=1": b"a", "offset=10": b""}
     wrong = "offset=-1 offset=11 length=0 offset=x path=/etc/passwd offset=1&offset=2 x offset"
-    async with Client(room.server) as client:
-        for query, content in parts.items():
-            assert await blob(client, f"{file.uri}?{query}") == content, query
-        for query in wrong.split():
-            assert "part" in (await refused(client, f"{file.uri}?{query}")).message, query
-        assert len(await blob(client, f"{large.uri}?length=999999999")) == LARGEST_PART
+    for query, content in parts.items():
+        assert await blob(client, f"{file.uri}?{query}") == content, query
+    for query in wrong.split():
+        assert "part" in (await refused(client, f"{file.uri}?{query}")).message, query
+    assert len(await blob(client, f"{large.uri}?length=999999999")) == LARGEST_PART
 
 
 @both_eras
-async def test_the_files_of_another_session_are_not_found(room: Room, era: Era) -> None:
+async def test_the_files_of_another_session_are_not_found(room: Room, client: Client) -> None:
     theirs = await room.theirs.artifacts.add(b"secret", "theirs.txt")
     mine = await room.mine.artifacts.add(b"mine", "mine.txt")
     nothing = mine.uri.replace(room.mine.artifacts.key, "0123456789abcdef")
     mixed = theirs.uri.replace(room.theirs.artifacts.key, room.mine.artifacts.key).replace("/1/", "/2/")
-    async with Client(room.server, mode=era) as client:
-        for uri in (theirs.uri, nothing):
-            # Whether it exists is not told.
-            message = (await refused(client, uri)).message
-            assert message == f"There is no file at {uri}. It ends with its browser session."
-        await refused(client, f"{theirs.uri}?offset=0")
-        await refused(client, mixed)
+    for uri in (theirs.uri, nothing):
+        # Whether it exists is not told.
+        message = (await refused(client, uri)).message
+        assert message == f"There is no file at {uri}. It ends with its browser session."
+    await refused(client, f"{theirs.uri}?offset=0")
+    await refused(client, mixed)
 
 
-async def test_an_address_of_another_form_leads_nowhere(room: Room) -> None:
+async def test_an_address_of_another_form_leads_nowhere(room: Room, client: Client) -> None:
     await room.mine.artifacts.add(b"x", "a.txt")
     key = room.mine.artifacts.key
     own = f"browser://{key}/files"
-    async with Client(room.server) as client:
-        for uri in (
-            *(f"{own}/1/../../../etc/passwd", f"{own}/..%2f..%2fetc/passwd", f"{own}//etc/passwd"),
-            *(f"{own}/0", f"{own}/١/a.txt", f"browser://{key}/../files/1/a.txt#"),
-            *(f"browser://{key}@{key}/files/1/a.txt", "file:///etc/passwd", "/etc/passwd", ""),
-        ):
-            await refused(client, uri)
+    for uri in (
+        *(f"{own}/1/../../../etc/passwd", f"{own}/..%2f..%2fetc/passwd", f"{own}//etc/passwd"),
+        *(f"{own}/0", f"{own}/١/a.txt", f"browser://{key}/../files/1/a.txt#"),
+        *(f"browser://{key}@{key}/files/1/a.txt", "file:///etc/passwd", "/etc/passwd", ""),
+    ):
+        await refused(client, uri)
 
 
 @both_eras
-async def test_a_file_ends_with_its_session(room: Room, era: Era) -> None:
+async def test_a_file_ends_with_its_session(room: Room, client: Client) -> None:
     file = await room.mine.artifacts.add(b"x", "a.txt")
-    async with Client(room.server, mode=era) as client:
-        await read(client, file.uri)
-        await room.mine.close()
-        assert "ends with its browser session" in (await refused(client, file.uri)).message
-        assert (await client.list_resources()).resources == []
+    await read(client, file.uri)
+    await room.mine.close()
+    assert "ends with its browser session" in (await refused(client, file.uri)).message
+    assert (await client.list_resources()).resources == []
 
 
-async def test_a_file_that_somebody_has_deleted_is_an_error_without_its_path(room: Room) -> None:
+async def test_a_file_that_somebody_has_deleted_is_an_error_without_its_path(
+    room: Room, client: Client
+) -> None:
     file = await room.mine.artifacts.add(b"x", "a.txt")
     file.path.unlink()
-    async with Client(room.server) as client:
-        with pytest.raises(MCPError, match=r"^The file could not be read\.$"):
-            await client.read_resource(file.uri)
+    with pytest.raises(MCPError, match=r"^The file could not be read\.$"):
+        await client.read_resource(file.uri)
 
 
-async def test_a_file_that_is_not_whole_is_neither_listed_nor_read(room: Room) -> None:
+async def test_a_file_that_is_not_whole_is_neither_listed_nor_read(room: Room, client: Client) -> None:
     pending = room.mine.artifacts.reserve("big.bin", kind="download")
-    async with Client(room.server) as client:
-        assert "not whole yet" in (await refused(client, pending.uri)).message
-        assert (await client.list_resources()).resources == []
-        room.mine.artifacts.complete(pending)
-        await read(client, pending.uri)
+    assert "not whole yet" in (await refused(client, pending.uri)).message
+    assert (await client.list_resources()).resources == []
+    room.mine.artifacts.complete(pending)
+    await read(client, pending.uri)
 
 
-async def test_modern_clients_hear_of_their_own_files_only(room: Room) -> None:
+async def test_modern_clients_hear_of_their_own_files_only(room: Room, client: Client) -> None:
     pending = room.mine.artifacts.reserve("big.bin", kind="download")
-    async with Client(room.server, mode="auto") as client:
-        with anyio.fail_after(10):
-            async with client.listen(
-                resources_list_changed=True, resource_subscriptions=[pending.uri]
-            ) as changes:
-                await room.theirs.artifacts.add(b"x", "theirs.txt")
-                room.mine.artifacts.complete(pending)
-                heard = {await anext(changes), await anext(changes)}
-                assert heard == {ResourcesListChanged(), ResourceUpdated(pending.uri)}
-                assert [one.name for one in (await client.list_resources()).resources] == ["big.bin"]
+    with anyio.fail_after(10):
+        async with client.listen(
+            resources_list_changed=True, resource_subscriptions=[pending.uri]
+        ) as changes:
+            await room.theirs.artifacts.add(b"x", "theirs.txt")
+            room.mine.artifacts.complete(pending)
+            heard = {await anext(changes), await anext(changes)}
+            assert heard == {ResourcesListChanged(), ResourceUpdated(pending.uri)}
+            assert [one.name for one in (await client.list_resources()).resources] == ["big.bin"]
 
 
-async def test_modern_clients_hear_only_of_what_they_asked_for(room: Room) -> None:
-    async with Client(room.server, mode="auto") as client:
-        theirs, mine = room.theirs.artifacts.reserve("theirs.bin"), room.mine.artifacts.reserve("mine.bin")
-        with anyio.fail_after(10):
-            async with client.listen(resource_subscriptions=[theirs.uri, mine.uri]) as changes:
-                room.theirs.artifacts.complete(theirs)
-                room.mine.artifacts.complete(mine)
-                assert await anext(changes) == ResourceUpdated(mine.uri)
+async def test_modern_clients_hear_only_of_what_they_asked_for(room: Room, client: Client) -> None:
+    theirs, mine = room.theirs.artifacts.reserve("theirs.bin"), room.mine.artifacts.reserve("mine.bin")
+    with anyio.fail_after(10):
+        async with client.listen(resource_subscriptions=[theirs.uri, mine.uri]) as changes:
+            room.theirs.artifacts.complete(theirs)
+            room.mine.artifacts.complete(mine)
+            assert await anext(changes) == ResourceUpdated(mine.uri)
 
 
 class Inbox:

@@ -4,6 +4,12 @@ import re
 
 from playwright.async_api import Expect, FrameLocator, Page
 
+SHOP = """
+<style>body { margin: 0; background: #00ff00 }</style><label>Name <input id=name autofocus></label>
+<label>Password <input type=password></label>
+<button style="position:absolute;left:600px;top:300px;width:200px;height:100px"
+  onclick="document.title = 'Paid by ' + document.getElementById('name').value">Pay</button>
+"""
 SECONDS = 60_000  # A busy machine takes its time, milliseconds
 
 expect = Expect()

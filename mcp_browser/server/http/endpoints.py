@@ -30,7 +30,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_browser.browser.concurrency import Condition
-from mcp_browser.server.http.middleware.request_limits import MIB
+from mcp_browser.server.http.limits import MIB
 from mcp_browser.server.sessions.remote import CONNECTION, RemoteSessions
 
 MOST_OF_ALL = 64 * MIB  # What is kept of all clients, bytes of JSON

@@ -47,7 +47,7 @@ async def _served(app: Starlette, **options: Any) -> AsyncGenerator[str]:
 @asynccontextmanager
 async def asking_on_loopback(_request: Context, *asked: str) -> AsyncGenerator[SecretForm]:
     """Serve a form for a secret as long as its question stands."""
-    from mcp_browser.server.http.secrets.pages import secret_route  # noqa: PLC0415 - no view's parts
+    from mcp_browser.server.http.secret_pages import secret_route  # noqa: PLC0415 - no view's parts
 
     forms = SecretForms()
     app = Starlette(routes=[secret_route(forms)])
@@ -68,9 +68,9 @@ async def viewed_on_loopback(
     requests come from this machine, and the link admits them.
     """
     # A form needs none of these.
-    from mcp_browser.server.http.middleware.connection_limits import Connections  # noqa: PLC0415
-    from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options  # noqa: PLC0415
-    from mcp_browser.server.http.view.view import LiveView  # noqa: PLC0415
+    from mcp_browser.server.http.limits import Connections  # noqa: PLC0415
+    from mcp_browser.server.http.live_view import LiveView  # noqa: PLC0415
+    from mcp_browser.server.http.middleware import middleware_stack, uvicorn_options  # noqa: PLC0415
 
     access = AccessSettings()
     own = settings.model_copy(update={"access": access, "server": ServerSettings(view=True)})

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from mcp_browser.server.calls import CallOutcome
-from mcp_browser.server.http.middleware.request_limits import Reason
+from mcp_browser.server.http.limits import Reason
 
 CALL_SECONDS = (0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)  # Upper limits of buckets, seconds
 _MEMORY_SECONDS = 5.0

@@ -33,12 +33,11 @@ from mcp_browser.server.http.endpoints import (
     ServerSentEvents,
     StreamableHttp,
 )
+from mcp_browser.server.http.limits import MIB, Connections
 from mcp_browser.server.http.loopback import ServerWithoutSignals
 from mcp_browser.server.http.metrics import Metrics
-from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.request_limits import MIB
-from mcp_browser.server.http.middleware.stack import BACKLOG, middleware_stack, uvicorn_options
-from mcp_browser.server.http.secrets.pages import hosted_at, secret_route
+from mcp_browser.server.http.middleware import BACKLOG, middleware_stack, uvicorn_options
+from mcp_browser.server.http.secret_pages import hosted_at, secret_route
 from mcp_browser.server.principals import Principal, SettingsOf, principal_of
 from mcp_browser.server.resources import SessionFiles
 from mcp_browser.server.sessions.remote import RemoteSessions
@@ -148,7 +147,7 @@ class HttpServer:
         view = None
         if any(one.server.view for one in settings.variants):
             # Imported late: most servers have no view.
-            from mcp_browser.server.http.view.view import LiveView  # noqa: PLC0415
+            from mcp_browser.server.http.live_view import LiveView  # noqa: PLC0415
 
             view = LiveView(settings_of, manager, self.sessions.may_read)
         self._view = view

@@ -10,9 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.middleware.request_limits import OnRefusal
-from mcp_browser.server.http.middleware.stack import middleware_stack, uvicorn_options
+from mcp_browser.server.http.limits import Connections, OnRefusal
+from mcp_browser.server.http.middleware import middleware_stack, uvicorn_options
 from mcp_browser.server.principals import SettingsOf, principal_of
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 

@@ -4,9 +4,6 @@ from contextlib import AsyncExitStack, suppress
 
 import pytest
 
-from mcp_browser.server.http.middleware.connection_limits import Connections
-from mcp_browser.server.http.quiet_logs import _WithoutFloods
-from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve, Served
 
 GET = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -192,31 +189,3 @@ async def test_idle_streams_of_one_client_leave_room_for_others(serve: Serve) ->
         async with asyncio.timeout(10):
             while await served.status(Authorization=alice) != 200:  # noqa: ASYNC110 - the server tells nobody
                 await asyncio.sleep(0.01)
-
-
-@pytest.mark.parametrize(("most", "room"), [(1000, 50), (20, 20)])
-def test_connections_leave_files_for_all_else(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, most: int, room: int
-) -> None:
-    pytest.importorskip("resource")
-
-    def limits(*_what: object) -> tuple[int, int]:
-        return 100, 100
-
-    monkeypatch.setattr("resource.getrlimit", limits)
-    monkeypatch.setattr("resource.setrlimit", limits)
-    connections = Connections(AccessSettings(max_connections=most), lambda _reason: None)
-    connections.protocol()
-    assert connections._most == room
-    assert ("50 connections at a time, not 1000" in caplog.text) is (room < most)
-
-
-def test_running_out_of_files_is_one_line_in_the_log() -> None:
-    flood = _WithoutFloods()
-    texts = [*["socket.accept() out of system resource\nsocket: x"] * 1000, "Something else"]
-    failed = (OSError, OSError(24, "Too many"), None)
-    records = [logging.LogRecord("asyncio", logging.ERROR, "", 0, text, (), failed) for text in texts]
-    assert [(record.getMessage(), record.exc_info) for record in records if flood.filter(record)] == [
-        ("No connection can be taken: this process has too many files open.", None),
-        ("Something else", failed),
-    ]

@@ -62,12 +62,6 @@ async def test_a_file_of_any_size_is_sent_whole_to_be_saved(room: Room) -> None:
     assert "no-store" in answer.headers["cache-control"]
 
 
-async def test_a_range_of_a_file_is_sent(room: Room) -> None:
-    file = await room.session.artifacts.add(b"0123456789", "a.bin")
-    answer = await room.get(file, range="bytes=2-4")
-    assert (answer.status_code, answer.content) == (206, b"234")
-
-
 async def test_a_file_is_for_its_owner_and_for_nobody_else(room: Room) -> None:
     file = await room.session.artifacts.add(b"secret", "a.txt")
     missing = path_of(file).replace("/1/", "/7/")

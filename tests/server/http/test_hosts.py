@@ -5,7 +5,7 @@ from pydantic import SecretStr, ValidationError
 
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.middleware import check_exposure
-from mcp_browser.server.http.middleware.hosts import known_names, split_host
+from mcp_browser.server.http.middleware import known_names, split_host
 from mcp_browser.settings import AccessSettings
 from tests.server.http.conftest import Serve, Served
 

@@ -300,12 +300,3 @@ async def test_without_an_issuer_there_is_no_metadata(serve: Serve) -> None:
     async with serve(token=NAMED) as served:
         assert (await served.client.get("/.well-known/oauth-protected-resource/mcp")).status_code == 404
         assert "resource_metadata" not in challenge(await served.client.get("/mcp"))
-
-
-def test_metadata_is_looked_for_where_the_standards_put_it() -> None:
-    assert oauth.discovery_addresses("https://issuer.example/tenant", "") == [
-        "https://issuer.example/.well-known/oauth-authorization-server/tenant",
-        "https://issuer.example/.well-known/openid-configuration/tenant",
-        "https://issuer.example/tenant/.well-known/openid-configuration",
-    ]
-    assert len(oauth.discovery_addresses("https://issuer.example/", "")) == 2

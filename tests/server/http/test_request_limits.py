@@ -5,8 +5,8 @@ from functools import partial
 import httpx2
 import pytest
 
-from mcp_browser.server.http.middleware import request_limits
-from mcp_browser.server.http.middleware.request_limits import Buckets
+from mcp_browser.server.http import limits
+from mcp_browser.server.http.limits import Buckets
 from tests.server.http.conftest import Serve, Served
 
 MIB = 1024 * 1024
@@ -65,7 +65,7 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_is_let_go(served: 
 async def test_long_bodies_at_once_fill_only_so_much_memory(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_limits, "BODIES_AT_ONCE", 2)
+    monkeypatch.setattr(limits, "BODIES_AT_ONCE", 2)
 
     async with serve(max_body=1) as served:
 
@@ -86,7 +86,7 @@ async def test_long_bodies_at_once_fill_only_so_much_memory(
 class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        monkeypatch.setattr(request_limits.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(limits.time, "monotonic", lambda: self.now)
 
 
 def test_a_bucket_fills_at_its_rate_and_no_further_than_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_a_bucket_fills_at_its_rate_and_no_further_than_its_size(monkeypatch: py
 
 def test_buckets_are_each_ones_own_and_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     Clock(monkeypatch)
-    monkeypatch.setattr(request_limits, "MOST_BUCKETS", 10)
+    monkeypatch.setattr(limits, "MOST_BUCKETS", 10)
     buckets = Buckets()
     take = partial(buckets.take, rate=1, burst=1)
     assert [take("a"), take("b")] == [0, 0]

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from starlette.applications import Starlette
 
 from mcp_browser.server.elicitation import SecretForm, SecretForms
-from mcp_browser.server.http.middleware.stack import middleware_stack
-from mcp_browser.server.http.secrets.pages import LONGEST_ANSWER, STYLE, secret_route
+from mcp_browser.server.http.middleware import middleware_stack
+from mcp_browser.server.http.secret_pages import LONGEST_ANSWER, STYLE, secret_route
 from mcp_browser.server.principals import SettingsOf
 from mcp_browser.settings import AccessSettings, ServerSettings, Settings
 

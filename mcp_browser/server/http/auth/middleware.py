@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.http.auth.oauth import AccessTokens, IssuerUnreachable, TokenRefused
 from mcp_browser.server.http.auth.tokens import TokenSource
-from mcp_browser.server.http.middleware.request_limits import Buckets, OnRefusal, refusal
+from mcp_browser.server.http.limits import Buckets, OnRefusal, refusal
 from mcp_browser.server.principals import Principal, is_admitted, set_principal
 from mcp_browser.settings import AccessSettings
 

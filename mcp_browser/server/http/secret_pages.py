@@ -20,7 +20,7 @@ from mcp_browser.text import cut
 LONGEST_ANSWER = 16_384  # Most bytes of a filled-in form
 LONGEST_TASK = 500  # How much of a task a page shows, characters
 
-STYLE = (resources.files("mcp_browser.server.http.secrets") / "page.css").read_text(encoding="utf-8")
+STYLE = (resources.files("mcp_browser.server.view") / "page" / "view.css").read_text(encoding="utf-8")
 STYLE_DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 
 SAFELY = {
@@ -42,7 +42,7 @@ PAGE = """\
 <meta name="viewport" content="width=device-width">
 <title>mcp-browser</title>
 <style>{style}</style>
-<main>
+<main class="entry">
 {body}
 </main>
 </html>
@@ -57,9 +57,9 @@ FORM = """\
 </dl>
 <form method="post" autocomplete="off">
 <p><label>Answer <input type="password" name="answer" required autofocus autocomplete="off"></label>
-<button>Send</button>
+<button class="main">Send</button>
 </form>
-<p class="note">Your answer is typed on pages of <b>{site}</b> only. It is shown to no model, and not
+<p class="hint">Your answer is typed on pages of <b>{site}</b> only. It is shown to no model, and not
 written down. If you know nothing of this task, close this page."""
 
 THANKS = "<p>Thank you. You can close this page."

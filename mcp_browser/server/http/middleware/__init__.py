@@ -1,1 +1,0 @@
-"""What every HTTP request passes."""

@@ -1,1 +1,0 @@
-"""One-time pages that ask a person for a secret."""

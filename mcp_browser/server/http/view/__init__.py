@@ -1,1 +1,0 @@
-"""The live view as a page of the server: access, files, socket."""
