@@ -128,8 +128,7 @@ COMMANDS: Mapping[str, Command] = {
         {
             "client": _argument(f"one of {', '.join(CLIENTS)}", "CLIENT", nargs="?"),
             "--write": _argument(
-                "write it into the client's file, which is kept as it was beside it; its other entries and "
-                "comments stay"
+                "write it into the client's file, which is kept as it was beside it; its other entries stay"
             ),
             "--project": _argument("for the project in the working folder only"),
             "--url": _argument(
