@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import sys
-from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
@@ -222,30 +221,6 @@ def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -
     assert (done.returncode, line.startswith("mcp-browser: ")) == (1, True)
 
 
-def at_a_terminal(*words: str, typed: bytes = b"") -> str:
-    """What Python shows at a terminal of its own, once it has ended well."""
-    import pty  # noqa: PLC0415 - not there on Windows
-
-    try:
-        here, there = pty.openpty()
-    except OSError:
-        pytest.skip("this machine has no pseudo-terminals")
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    environment.pop("NO_COLOR", None)
-    ends = dict.fromkeys(("stdin", "stdout", "stderr"), there)
-    parts: list[bytes] = []
-    with subprocess.Popen([sys.executable, *words], **ends, env=environment) as process:
-        os.close(there)
-        os.write(here, typed)
-        # The end of a terminal is an error on Linux.
-        with suppress(OSError):
-            while part := os.read(here, 65536):
-                parts.append(part)
-    os.close(here)
-    assert process.returncode == 0
-    return b"".join(parts).decode()
-
-
 @pytest.mark.slow
 def test_installing_finds_the_browser_that_is_there() -> None:
     done = run("install")
@@ -298,18 +273,27 @@ def test_installing_says_what_keeps_the_driver_or_a_browser_from_running(tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
-def test_a_person_at_a_terminal_sees_colours_and_is_asked_before_packages_are_installed() -> None:
-    shown = at_a_terminal("-m", "mcp_browser", "try", "--headless")
-    assert "\x1b[" in shown
-    assert "Add The Tide Tables" in shown
+async def test_a_person_at_a_terminal_sees_colours_and_is_asked_before_packages_are_installed() -> None:
+    from tests.support.terminals import at_terminal  # noqa: PLC0415 - not there on Windows
+
+    environment = own_environment() | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    async with at_terminal(
+        sys.executable, "-m", "mcp_browser", "try", "--headless", env=environment
+    ) as screen:
+        assert await screen.ended() == 0
+    assert "\x1b[" in screen.shown
+    assert "Add The Tide Tables" in screen.shown
     program = (
         "from mcp_browser.cli.install import StatusLine\n"
         "line = StatusLine()\n"
         "print(*(line.allows(what, with_deps=False) for what in ('one', 'two')))"
     )
-    shown = at_a_terminal("-c", program, typed=b"y\n\n")
-    assert "Install one, with the system's package manager? [y/N]" in shown
-    assert "True False" in shown
+    async with at_terminal(sys.executable, "-c", program, env=environment) as screen:
+        screen.type("y\n\n")
+        assert await screen.ended() == 0
+    assert "Install one, with the system's package manager? [y/N]" in screen.shown
+    assert "True False" in screen.shown
 
 
 def script(path: Path, text: str) -> Path:
