@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import sys
-from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
@@ -50,11 +49,6 @@ def run_here(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str,
     return code, printed, error
 
 
-@pytest.mark.parametrize("name", sorted({*COMMANDS, "serve"} - {"do"}))
-def test_every_command_has_its_function(name: str) -> None:
-    assert len(inspect.signature(command_of(name)).parameters) == 2
-
-
 def test_a_program_reads_whole_lines() -> None:
     written, call = StringIO(), f"input_text(index=1, text='{'a tea ' * 20}')"
     show_goal(Console(file=written, width=40), 1, "Type", "", [call])
@@ -75,10 +69,6 @@ def test_a_token_is_printed_alone_and_its_hash_added_to_the_file(
     code, printed, error = run_here(capsys, "token")
     assert (code, len(printed.strip())) == (0, 43)
     assert "MCP_BROWSER_TOKEN=default:TOKEN" in error
-
-
-def test_the_version_is_told() -> None:
-    assert run("--version").stdout == f"mcp-browser {__version__}\n"
 
 
 @pytest.mark.slow
@@ -107,24 +97,22 @@ def test_a_pipe_that_is_closed_early_shows_no_traceback() -> None:
 
 def test_the_help_shows_every_flag_and_command(capsys: pytest.CaptureFixture[str]) -> None:
     _, text, _ = run_here(capsys, "--help")
-
+    assert run_here(capsys, "--version") == (0, f"mcp-browser {__version__}\n", "")
     for option in all_options().values():
         assert option.flag in text
         assert option.off_flag is None or option.off_flag in text
-    for command in ("try", "install", "config", "doctor", "token", "completion"):
+    for command in COMMANDS:
         assert re.search(rf"^    {command} ", text, re.MULTILINE)
     assert max(len(line) for line in text.splitlines()) <= 110
 
 
-@pytest.mark.parametrize(
-    "command", ["try", "run", "tasks", "install", "config", "doctor", "token", "completion"]
-)
-def test_each_command_has_help_of_its_own(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, text, _ = run_here(capsys, command, "--help")
-
-    assert text.startswith(f"usage: mcp-browser {command} ")
-    assert "see `mcp-browser --help`" in text
-    assert len(text.splitlines()) < 40
+def test_each_command_has_help_and_a_function_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS.keys() - {"do"}:
+        _, text, _ = run_here(capsys, command, "--help")
+        assert text.startswith(f"usage: mcp-browser {command} ")
+        assert "see `mcp-browser --help`" in text
+        assert len(text.splitlines()) < 40
+        assert len(inspect.signature(command_of(command)).parameters) == 2
 
 
 @pytest.mark.parametrize(
@@ -149,45 +137,36 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(
 ) -> None:
     code, printed, error = run_here(capsys, *words.split())
 
-    assert code == 2
-    assert printed == ""
+    assert (code, printed) == (2, "")
     assert re.fullmatch(r"mcp-browser: [^\n]+\n", error)
     assert said in error
 
 
-def test_an_action_file_that_fails_is_one_line_and_exit_code_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    actions = tmp_path / "broken.py"
-    actions.write_text("1 / 0\n", "utf-8")
-
-    code, _, error = run_here(capsys, "--actions", str(actions))
-
-    assert code == 2
-    assert re.fullmatch(r"mcp-browser: [^\n]*broken\.py[^\n]*ZeroDivisionError[^\n]*\n", error)
-
-
 @pytest.mark.parametrize(
-    ("content", "mode", "reason"),
+    ("flag", "content", "mode", "reason"),
     [
-        (b'[login]\nvalue = "x"\norigins = ["a.example"]\n', 0o644, "others may read"),
-        (b"[login\n", 0o600, "cannot read the secrets"),
-        (b"\xff", 0o600, "cannot read the secrets"),
-        (b'[login]\nvalue = "x"\n', 0o600, r"login\.origins"),
-        (None, 0, "No such file"),
+        ("--actions", b"1 / 0\n", 0o600, r"file\.py[^\n]*ZeroDivisionError"),
+        ("--secrets", b'[login]\nvalue = "x"\norigins = ["a.example"]\n', 0o644, "others may read"),
+        ("--secrets", b"[login\n", 0o600, "cannot read the secrets"),
+        ("--secrets", b"\xff", 0o600, "cannot read the secrets"),
+        ("--secrets", b'[login]\nvalue = "x"\n', 0o600, r"login\.origins"),
+        ("--secrets", None, 0, "No such file"),
     ],
-    ids=["open", "no TOML", "no text", "incomplete", "missing"],
+    ids=["actions that fail", "open", "no TOML", "no text", "incomplete", "missing"],
 )
-def test_secrets_that_cannot_be_used_are_one_line_and_exit_code_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, mode: int, reason: str
+def test_a_file_that_cannot_be_used_is_one_line_and_exit_code_2(  # noqa: PLR0913, PLR0917 - a table
+    flag: str,
+    content: bytes | None,
+    mode: int,
+    reason: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    secrets = tmp_path / "secrets.toml"
+    file = tmp_path / "file.py"
     if content is not None:
-        secrets.write_bytes(content)
-        secrets.chmod(mode)
-
-    code, _, error = run_here(capsys, "--secrets", str(secrets))
-
+        file.write_bytes(content)
+        file.chmod(mode)
+    code, _, error = run_here(capsys, flag, str(file))
     assert code == 2
     assert re.fullmatch(rf"mcp-browser: [^\n]*{reason}[^\n]*\n", error)
 
@@ -237,45 +216,9 @@ def test_trying_gets_a_browser_first_where_there_is_none(
 
 @pytest.mark.slow
 def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        done = run("try", f"http://127.0.0.1:{closed.getsockname()[1]}/", "--headless")
-
-    assert done.returncode == 1
+    done = run("try", "http://127.0.0.1:9/", "--headless")
     (line,) = warnings_aside(done.stderr)
-    assert line.startswith("mcp-browser: ")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
-def test_a_terminal_is_shown_colours() -> None:
-    shown = at_a_terminal("-m", "mcp_browser", "try", "--headless")
-    assert "\x1b[" in shown
-    assert "Add The Tide Tables" in shown
-
-
-def at_a_terminal(*words: str, typed: bytes = b"") -> str:
-    """What Python shows at a terminal of its own, once it has ended well."""
-    import pty  # noqa: PLC0415 - not there on Windows
-
-    try:
-        here, there = pty.openpty()
-    except OSError:
-        pytest.skip("this machine has no pseudo-terminals")
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    environment.pop("NO_COLOR", None)
-    ends = dict.fromkeys(("stdin", "stdout", "stderr"), there)
-    parts: list[bytes] = []
-    with subprocess.Popen([sys.executable, *words], **ends, env=environment) as process:
-        os.close(there)
-        os.write(here, typed)
-        # The end of a terminal is an error on Linux.
-        with suppress(OSError):
-            while part := os.read(here, 65536):
-                parts.append(part)
-    os.close(here)
-    assert process.returncode == 0
-    return b"".join(parts).decode()
+    assert (done.returncode, line.startswith("mcp-browser: ")) == (1, True)
 
 
 @pytest.mark.slow
@@ -316,37 +259,41 @@ def test_installing_gets_the_library_that_playwrights_driver_lacks(tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="makes shell scripts executable")
-def test_installing_tells_what_keeps_playwrights_driver_from_running(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="makes shell scripts executable; there is no /bin/ls")
+def test_installing_says_what_keeps_the_driver_or_a_browser_from_running(tmp_path: Path) -> None:
     node = script(tmp_path / "node", "echo node: no such luck >&2; exit 1")
+    driver = run("install", PLAYWRIGHT_NODEJS_PATH=str(node))
+    assert driver.returncode == 1
+    assert driver.stderr.startswith("mcp-browser: Playwright's driver does not run: node: no such luck.")
 
-    done = run("install", PLAYWRIGHT_NODEJS_PATH=str(node))
-
-    assert done.returncode == 1
-    assert done.stderr.startswith("mcp-browser: Playwright's driver does not run: node: no such luck.")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no /bin/ls")
-def test_what_is_no_browser_is_not_ready() -> None:
-    done = run("install", "--executable", "/bin/ls")
-
-    assert done.returncode == 1
-    assert "Ready" not in done.stdout
-    assert re.fullmatch(r"mcp-browser: ls \(/bin/ls\) does not start: .*--executable PATH.*\n", done.stderr)
+    other = run("install", "--executable", "/bin/ls")
+    assert (other.returncode, "Ready" in other.stdout) == (1, False)
+    assert re.fullmatch(r"mcp-browser: ls \(/bin/ls\) does not start: .*--executable PATH.*\n", other.stderr)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
-def test_a_person_at_a_terminal_is_asked_before_packages_are_installed() -> None:
+async def test_a_person_at_a_terminal_sees_colours_and_is_asked_before_packages_are_installed() -> None:
+    from tests.support.terminals import at_terminal  # noqa: PLC0415 - not there on Windows
+
+    environment = own_environment() | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    async with at_terminal(
+        sys.executable, "-m", "mcp_browser", "try", "--headless", env=environment
+    ) as screen:
+        assert await screen.ended() == 0
+    assert "\x1b[" in screen.shown
+    assert "Add The Tide Tables" in screen.shown
     program = (
         "from mcp_browser.cli.install import StatusLine\n"
         "line = StatusLine()\n"
         "print(*(line.allows(what, with_deps=False) for what in ('one', 'two')))"
     )
-    shown = at_a_terminal("-c", program, typed=b"y\n\n")
-    assert "Install one, with the system's package manager? [y/N]" in shown
-    assert "True False" in shown
+    async with at_terminal(sys.executable, "-c", program, env=environment) as screen:
+        screen.type("y\n\n")
+        assert await screen.ended() == 0
+    assert "Install one, with the system's package manager? [y/N]" in screen.shown
+    assert "True False" in screen.shown
 
 
 def script(path: Path, text: str) -> Path:
@@ -360,15 +307,8 @@ def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: P
     config = tmp_path / "browser.toml"
     config.write_text('profile = "profile"\n', "utf-8")
 
-    done = run(
-        "doctor",
-        "--headless",
-        "--config",
-        str(config),
-        "--proxy",
-        "http://user:hunter2@127.0.0.1:9",
-        MCP_BROWSER_VIEWPORT="800x600",
-    )
+    flags = ("--headless", "--config", str(config), "--proxy", "http://user:hunter2@127.0.0.1:9")
+    done = run("doctor", *flags, MCP_BROWSER_VIEWPORT="800x600")
 
     assert done.returncode == 0, done.stdout + done.stderr
     for label in ("Python", "Packages", "Tools", "Browser", "Start", "Sandbox", "Display", "Profile"):
@@ -384,18 +324,8 @@ def test_the_doctor_tells_what_it_found_and_where_settings_come_from(tmp_path: P
 
 
 @pytest.mark.slow
-def test_the_doctor_marks_what_is_broken_and_exits_with_1(tmp_path: Path) -> None:
-    broken = script(tmp_path / "browser", "exit 3")
-
-    done = run("doctor", "--isolated", "--executable", str(broken))
-
-    assert done.returncode == 1
-    assert re.search(r"^! Start +failed: ", done.stdout, re.MULTILINE)
-    assert "a temporary one each time (isolated)" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_doctor_looks_for_the_browser_that_runs_already() -> None:
+def test_the_doctor_marks_what_is_broken_and_looks_for_the_browser_that_runs_already(tmp_path: Path) -> None:
+    broken = run("doctor", "--isolated", "--executable", str(script(tmp_path / "browser", "exit 3")))
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -403,9 +333,10 @@ def test_the_doctor_looks_for_the_browser_that_runs_already() -> None:
         listening.listen()
         answered = run("doctor", "--cdp-endpoint", address)
 
-    assert refused.returncode == 1
+    assert [done.returncode for done in (broken, refused, answered)] == [1, 1, 0]
+    assert re.search(r"^! Start +failed: ", broken.stdout, re.MULTILINE)
+    assert "a temporary one each time (isolated)" in broken.stdout
     assert re.search(r"^! Browser +nothing answers at 127.0.0.1", refused.stdout, re.MULTILINE)
-    assert answered.returncode == 0
     assert "running already" in answered.stdout
 
 

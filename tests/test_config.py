@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, reject
@@ -131,17 +132,16 @@ def test_each_platform_has_its_place(
 def test_an_entry_is_written_among_others_and_the_file_kept(config: Config) -> None:
     path = config.home / ".cursor" / "mcp.json"
     path.parent.mkdir()
-    before = '{\n  // Mine\n  "mcpServers": {\n    "other": {"command": "x"}, // the other one\n  },\n}\n'
-    path.write_text(before, "utf-8")
+    before = '{\r\n\t"mcpServers": {\r\n\t\t"other": {\r\n\t\t\t"command": "é"\r\n\t\t}\r\n\t}\r\n}\r\n'
+    path.write_bytes(before.encode())
     told = config.shown("cursor", "--write", "--headless")
-    after = path.read_text("utf-8")
+    after = path.read_bytes().decode()
     again = config.shown("cursor", "--write", "--headless")
-    first, _, last = before.partition('    "other"')
-    assert after.startswith(first)
-    assert after.endswith(f'    "other"{last}')
+    assert after.startswith(before.partition("\r\n\t}")[0] + ',\r\n\t\t"browser": {\r\n')
+    assert "\n" not in after.replace("\r\n", "")
     assert parsed(after, toml=False)["mcpServers"]["browser"]["args"][-2:] == ["--stdio", "--headless"]
     assert f"The file as it was: {path}.bak\n" in told
-    assert Path(f"{path}.bak").read_text("utf-8") == before
+    assert Path(f"{path}.bak").read_bytes().decode() == before
     assert again == f"{path} has this entry already.\n"
 
 
@@ -257,15 +257,6 @@ def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
     assert entry["args"] == [DISTRIBUTION, "--stdio"]
 
 
-def test_lines_keep_their_ends_where_they_differ(config: Config) -> None:
-    before = b'{\r\n  "a": 1,\n  "mcpServers": {\r\n    "b": {"command": "c"}\r\n  }\n}\r\n'
-    config.file.write_bytes(before)
-    config.shown("cursor", "--write", "--file", str(config.file))
-    lines = config.file.read_bytes().splitlines(keepends=True)
-    assert b"".join(lines[at] for at in (0, 1, 2, -3, -2, -1)) == before
-    assert all(line.endswith(b"\r\n") for line in lines[3:-3])
-
-
 @pytest.mark.parametrize("before", [b"[a]\r\nb = 1\r\n", b"[a]\r\nb = 1"])
 def test_lines_that_are_appended_have_the_ends_of_the_others(config: Config, before: bytes) -> None:
     config.file.write_bytes(before)
@@ -274,38 +265,6 @@ def test_lines_that_are_appended_have_the_ends_of_the_others(config: Config, bef
     assert after.startswith(before)
     assert b"[mcp_servers.browser]" in after
     assert b"\n" not in after.replace(b"\r\n", b"")
-
-
-KEYS = st.sampled_from(["mcpServers", "browser", "other"]) | st.text(max_size=4)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | KEYS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
-    max_leaves=12,
-)
-GAPS = st.sampled_from(["", "", " ", "\n", "\n    ", "/* , */", ' // "browser": {\n'])
-
-
-@st.composite
-def json_documents(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """A JSON object as a person could write it, with comments and trailing commas, and its content."""
-
-    def written(value: Any) -> str:
-        if isinstance(value, dict):
-            fields = cast("dict[str, Any]", value).items()
-            return within("{}", [f"{json.dumps(key)}{draw(GAPS)}:{written(one)}" for key, one in fields])
-        if isinstance(value, list):
-            return within("[]", [written(one) for one in cast("list[Any]", value)])
-        return json.dumps(value, ensure_ascii=draw(st.booleans()))
-
-    def within(brackets: str, parts: list[str]) -> str:
-        comma = draw(st.sampled_from(["", ","])) if parts else ""
-        inner = ",".join(f"{draw(GAPS)}{part}{draw(GAPS)}" for part in parts)
-        return brackets[0] + inner + comma + draw(GAPS) + brackets[1]
-
-    document: dict[str, Any] = draw(st.dictionaries(KEYS, JSON, max_size=3))
-    if draw(st.booleans()):
-        document["mcpServers"] = draw(st.dictionaries(KEYS, JSON, max_size=3))
-    return draw(GAPS) + written(document) + draw(GAPS), document
 
 
 STATEMENTS = (
@@ -330,54 +289,19 @@ STATEMENTS = (
     "[list.mcp_servers]\n",
     "# A comment\n",
 )
-COMMENTS = ("# of a", "# inline", "# here", "# first", "# A comment")
 
 
-def is_table(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def same(one: object, other: object) -> bool:
-    """Whether two contents are equal, also in their types."""
-    return json.dumps(one, sort_keys=True, default=repr) == json.dumps(other, sort_keys=True, default=repr)
-
-
-ENTRIES = st.fixed_dictionaries({"command": KEYS, "args": st.lists(KEYS, max_size=2)})
-
-
-def with_entry_alone(
-    text: str, content: dict[str, Any], entry: dict[str, Any], *, key: str, toml: bool
-) -> str | None:
-    """The text with the entry, which is all that has changed; "" where it has no place, which is refused."""
-    servers: Any = content.setdefault(key, {})
-    if not is_table(servers) or not is_table(servers.get("browser", {})):
-        with pytest.raises(ValueError, match=f"is no {'table' if toml else 'object'}"):
-            with_entry(text, (key, "browser"), entry, toml=toml)
-        return ""
-    after = with_entry(text, (key, "browser"), entry, toml=toml)
-    servers["browser"] = entry
-    assert after is None or same(parsed(after, toml=toml), content)
-    return after
+def exact(content: object) -> str:
+    """A text that differs where two contents do, also in their types."""
+    return json.dumps(content, sort_keys=True, default=repr)
 
 
 @pytest.mark.slow
-@given(written=json_documents(), entry=ENTRIES, windows=st.booleans())
-def test_json_changes_by_the_entry_alone_or_not_at_all(
-    written: tuple[str, dict[str, Any]], entry: dict[str, Any], windows: bool
-) -> None:
-    text, content = written
-    text = text.replace("\n", "\r\n") if windows else text
-    assert same(parsed(text, toml=False), content)
-    after = with_entry_alone(text, content, entry, key="mcpServers", toml=False)
-    assert after is not None or "/" in text, "only comments are a reason"
-    if after:
-        for comment in ("/* , */", '// "browser": {'):
-            assert after.count(comment) == text.count(comment)
-        assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
-
-
-@pytest.mark.slow
-@given(lines=st.lists(st.sampled_from(STATEMENTS), max_size=8), entry=ENTRIES, windows=st.booleans())
+@given(
+    lines=st.lists(st.sampled_from(STATEMENTS), max_size=8),
+    entry=st.fixed_dictionaries({"command": st.text(max_size=4), "args": st.lists(st.text(max_size=4))}),
+    windows=st.booleans(),
+)
 def test_toml_changes_by_the_entry_alone_or_not_at_all(
     lines: list[str], entry: dict[str, Any], windows: bool
 ) -> None:
@@ -386,12 +310,18 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
         content = tomllib.loads(text)
     except ValueError:
         reject()
-    servers: Any = content.get("mcp_servers", {})
-    new = not is_table(servers) or "browser" not in servers
-    after = with_entry_alone(text, content, entry, key="mcp_servers", toml=True)
-    assert after is not None or not new, "a new one can always be put there"
-    kept = not after or all(comment in after for comment in COMMENTS if comment in text)
-    assert kept or not new
+    servers: Any = content.setdefault("mcp_servers", {})
+    path = ("mcp_servers", "browser")
+    if not isinstance(servers, dict) or not isinstance(servers.get("browser", {}), dict):
+        with pytest.raises(ValueError, match="is no table"):
+            with_entry(text, path, entry, toml=True)
+        return
+    is_new = "browser" not in servers
+    after = with_entry(text, path, entry, toml=True)
+    servers["browser"] = entry
+    assert after is not None or not is_new, "a new one can always be put there"
+    assert after is None or exact(parsed(after, toml=True)) == exact(content)
+    assert not is_new or all(comment in (after or "") for comment in re.findall(r"# [\w ]+", text))
 
 
 @pytest.mark.parametrize(
@@ -403,11 +333,11 @@ def test_an_entry_comes_after_all_else_of_a_toml_file(text: str) -> None:
 
 
 def test_an_empty_file_becomes_one_with_the_entry() -> None:
-    for text in ("", "{}", "{\n  // nothing yet\n}\n"):
+    for text in ("", "{}"):
         after = with_entry(text, ("a", "b"), {"c": 1}, toml=False)
         assert after is not None
         assert parsed(after, toml=False) == {"a": {"b": {"c": 1}}}
-    assert with_entry('{"a": 1}', ("b",), {}, toml=False) == '{\n  "b": {},\n  "a": 1}'
+    assert with_entry('{"a": 1}', ("b",), {}, toml=False) == '{\n  "a": 1,\n  "b": {}\n}\n'
 
 
 def test_an_entry_says_nothing_of_a_token_where_there_is_none() -> None:

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -236,26 +235,11 @@ def test_the_chart_is_what_kustomize_makes(folder: str, many: str) -> None:
 
 
 @pytest.mark.apps
-def test_the_charts_values_reach_its_parts() -> None:
-    values = {
-        "many": "true",
-        "host": "web.example.org",
-        "image.repository": "images.example.org/browser",
-        "image.tag": "7",
-        "tokens": "who",
-        "settings.MCP_BROWSER_MAX_SESSIONS": "64",
-        "gateway.namespace": "edge",
-        "networkPolicies": "false",
-        "podMonitor": "false",
-        "autoscaling.max": "30",
-        "storage": "1Gi",
-    }
-    options = (
-        word
-        for name, value in values.items()
-        for word in ("--set-string" if name.startswith(("image", "settings")) else "--set", f"{name}={value}")
-    )
-    parts = parts_of(chart("--namespace", "elsewhere", *options).stdout)
+def test_the_charts_values_reach_its_parts_and_others_are_refused() -> None:
+    values = "many=true,host=web.example.org,tokens=who,gateway.namespace=edge,networkPolicies=false,"
+    values += "podMonitor=false,autoscaling.max=30,storage=1Gi"
+    texts = "image.repository=images.example.org/browser,image.tag=7,settings.MCP_BROWSER_MAX_SESSIONS=64"
+    parts = parts_of(chart("--namespace", "elsewhere", "--set", values, "--set-string", texts).stdout)
     assert not {"NetworkPolicy", "PodMonitor"} & {kind for kind, _ in parts}
     assert {part["metadata"]["namespace"] for part in parts.values()} == {"elsewhere"}
     settings = parts["ConfigMap", "mcp-browser"]["data"]
@@ -272,20 +256,13 @@ def test_the_charts_values_reach_its_parts() -> None:
     assert "mcp-browser.elsewhere.svc.cluster.local" in parts["ConfigMap", "router"]["data"]["router.conf"]
     assert ("HTTPRoute", "mcp-browser") not in parts_of(chart("--set", "gateway.enabled=false").stdout)
 
-
-@pytest.mark.apps
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
+    for value, words in (
         ("nonsense=1", "nonsense is not allowed"),
         ("settings.MAX_SESSIONS=a", "MAX_SESSIONS"),
         ("host=", "host"),
-    ],
-)
-def test_values_that_the_chart_does_not_know_are_refused(value: str, words: str) -> None:
-    refused = chart("--set", value)
-    assert refused.returncode != 0
-    assert words in refused.stderr
+    ):
+        refused = chart("--set", value)
+        assert (refused.returncode != 0, words in refused.stderr) == (True, True), value
 
 
 @pytest.mark.apps
@@ -364,28 +341,17 @@ UNIT = MANIFESTS / "systemd" / "mcp-browser.service"
 def test_the_service_ends_and_starts_again_as_the_servers_exit_codes_say() -> None:
     lines = re.sub(r"\\\n\s*", "", UNIT.read_text("utf-8")).splitlines()
     unit = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-    command = unit["ExecStart"].split()
-    arguments = parse_arguments(command[1:])
-
-    assert arguments.command == "serve"
+    arguments = parse_arguments(unit["ExecStart"].split()[1:])
     settings = load_settings(arguments.flags, environment={}).settings
+    assert arguments.command == "serve"
     assert int(unit["TimeoutStopSec"]) > settings.server.shutdown_timeout + CLOSING_SECONDS
     assert (unit["Restart"], unit["RestartPreventExitStatus"]) == ("on-failure", "2")
     assert (unit["SuccessExitStatus"], unit["KillMode"]) == ("143", "mixed")
-    assert unit["RestrictNamespaces"] == "user pid net"
-    state = "/var/lib/" + unit["StateDirectory"]
-    assert settings.files.output_dir is not None
-    assert str(settings.files.output_dir).startswith(state)
+    assert str(settings.files.output_dir).startswith(f"/var/lib/{unit['StateDirectory']}")
 
 
 @pytest.mark.apps
 def test_the_proxy_of_compose_takes_its_configuration(tmp_path: Path) -> None:
     caddy = shutil.which("caddy") or str(debian_package("caddy") / "usr/bin/caddy")
-    command = [caddy, "adapt", "--validate", "--config", str(MANIFESTS / "container" / "Caddyfile")]
-
-    home = {**os.environ, "HOME": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=home)
-
-    assert done.returncode == 0, done.stderr
-    assert "mcp-browser:8585" in done.stdout
-    assert "not formatted" not in done.stderr
+    words = ("adapt", "--validate", "--config", MANIFESTS / "container" / "Caddyfile")
+    assert "mcp-browser:8585" in succeeds(caddy, *words, env={**os.environ, "HOME": str(tmp_path)})

@@ -76,16 +76,12 @@ def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CLIENTS)
-async def test_a_client_configuration_starts_the_server(name: str) -> None:
-    (entry,) = parsed(name)[CLIENTS[name]].values()
+@pytest.mark.parametrize(("name", "key"), CLIENTS.items())
+def test_a_client_configuration_starts_the_server(name: str, key: str) -> None:
+    (entry,) = parsed(name)[key].values()
     assert [entry["command"], entry["args"][0]] == COMMAND
     assert entry.get("type", "stdio") == "stdio"
-    # What uvx runs is the program of that name.
-    program = Path(sys.executable).with_name(entry["args"][0])
-    tools = await tools_of(str(program), entry["args"][1:])
-    assert "go_to_url" in [tool.name for tool in tools]
+    assert parse_arguments(entry["args"][1:]).command == "serve"
 
 
 def test_every_manifest_names_this_version_and_the_readme_its_name() -> None:

@@ -4,6 +4,7 @@ Each is printed, or written to where a client looks for it.
 """
 
 import json
+import re
 import shlex
 import shutil
 import stat
@@ -189,6 +190,8 @@ def _merged(client: Client, text: str, name: str, entry: dict[str, Any], path: P
         entry = {**entry, **kept}
         after = text if old == entry else with_entry(text, keys, entry, toml=client.is_toml)
     except ValueError as error:
+        if isinstance(error, json.JSONDecodeError) and re.search(r"//|/\*", text):
+            return None  # It has comments, which some clients allow.
         reason = " ".join(str(error).split())
         raise SettingsError(f"{path} cannot be read, and is left as it is: {reason}.") from None
     return None if after is None else mark + after

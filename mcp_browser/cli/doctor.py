@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -37,9 +36,6 @@ from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.privacy.hiding import cut_address
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
-from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import BrowserSettings, Settings, all_options
 from mcp_browser.text import quoted
@@ -47,7 +43,6 @@ from mcp_browser.text import quoted
 _LABEL_WIDTH = 12
 _WIDTH = 108
 _REACH_SECONDS = 3
-_MOST_TABS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +72,8 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     packages = ("mcp", "playwright", "pydantic")
     yield Finding("Packages", ", ".join(f"{name} {version(name)}" for name in packages))
-    nothing: Any = None  # Tools are only declared here, never called
-    registry = load_actions(settings.tools)
-    # What is offered on a page that no action is bound to.
-    tools: list[Any] = [action for action in registry if not action.is_bound_to_pages]
-    tools += RunTools(settings, nothing, registry, TaskFiles(nothing)).tools()
-    if settings.server.http or settings.server.sse:
-        tools += session_tools(nothing)
-    yield Finding("Tools", f"{len(tools)} (groups: {', '.join(settings.tools.tools)})")
+    actions = len([*load_actions(settings.tools)])
+    yield Finding("Tools", f"{actions} actions (groups: {', '.join(settings.tools.tools)})")
     browser = settings.browser
     try:
         check(browser)
@@ -156,11 +145,9 @@ def _own_browser(wanted: str, lent: Sequence[str]) -> Iterator[Finding]:
     may_use = allows(lent)
     used = sum(may_use(url) for _, url in tabs)
     yield Finding("Your tabs", f"{len(tabs)}, {used} of which may be used (connect-tabs)")
-    for title, url in tabs[:_MOST_TABS]:
+    for title, url in tabs:
         mark = "may be used" if may_use(url) else "not touched"
         yield Finding("", f"{mark}: {quoted(title)} {cut_address(url)}")
-    if len(tabs) > _MOST_TABS:
-        yield Finding("", f"and {len(tabs) - _MOST_TABS} more")
 
 
 def _grid(endpoint: str) -> Finding:
@@ -199,18 +186,14 @@ def _profile(settings: BrowserSettings) -> Finding:
 
 
 def _settings(loaded: LoadedSettings) -> Iterator[str]:
-    defaults: list[str] = []
-    unset: list[str] = []
+    others: list[str] = []
     for name, option in all_options().items():
         value = option.written(getattr(getattr(loaded.settings, option.group), name))
         if loaded.origins[name] != DEFAULT:
             yield f"  {option.key} = {value}   from {loaded.origins[name]}"
-        elif value:
-            defaults.append(f"{option.key}={value}")
         else:
-            unset.append(option.key)
-    for title, words in (("default:", defaults), ("not set:", unset)):
-        text = " ".join([title, *words])
-        yield from textwrap.wrap(
-            text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-        )
+            others.append(f"{option.key}={value}")
+    text = f"default: {' '.join(others)}"
+    yield from textwrap.wrap(
+        text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )

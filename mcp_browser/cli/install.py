@@ -5,7 +5,6 @@ import contextlib
 import shlex
 import sys
 import tempfile
-import time
 from collections.abc import Generator
 from functools import partial
 from importlib import resources
@@ -25,7 +24,6 @@ from mcp_browser.errors import BlockedUrl, BrowserNotFound, BrowserUnavailable, 
 from mcp_browser.rendering import render_snapshot
 from mcp_browser.settings import BrowserSettings, Settings
 
-_PLAIN_SECONDS = 10.0  # Between lines about long work where there is no terminal
 _START_SECONDS = 30.0
 
 
@@ -150,12 +148,11 @@ async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None
 
 
 class StatusLine:
-    """Shows how work goes: at a terminal by a line that changes, else by a line now and then."""
+    """Shows how work goes: at a terminal by a line that changes, else by a line for each part of it."""
 
     def __init__(self) -> None:
         self._status = Console().status("")
         self._shown = ""
-        self._shown_at = 0.0
         self._is_terminal = sys.stdout.isatty()
 
     def clear(self) -> None:
@@ -173,10 +170,9 @@ class StatusLine:
             self._status.update(text)
             self._status.start()
             return
-        title, now = text.partition(":")[0], time.monotonic()
-        if title != self._shown or now - self._shown_at >= _PLAIN_SECONDS:
-            self._shown, self._shown_at = title, now
-            show(f"{text} …")
+        if (title := text.partition(":")[0]) != self._shown:
+            self._shown = title
+            show(f"{title} …")
 
     def allows(self, what: str, *, with_deps: bool) -> bool:
         """Whether the system's packages may be changed: by `with_deps`, else as a person here says."""

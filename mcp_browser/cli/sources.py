@@ -171,13 +171,9 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _beside(config: Path, value: Any) -> Any:
     """Paths in a configuration file, taken from the folder of that file."""
-    match value:
-        case str():
-            return str(config.absolute().parent / Path(value).expanduser())
-        case list():
-            return [_beside(config, part) for part in cast("list[Any]", value)]
-        case _:
-            return value
+    if isinstance(value, list):
+        return [_beside(config, part) for part in cast("list[Any]", value)]
+    return str(config.absolute().parent / Path(value).expanduser()) if isinstance(value, str) else value
 
 
 def _check_together(loaded: LoadedSettings) -> None:

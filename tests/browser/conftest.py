@@ -25,6 +25,7 @@ from mcp_browser.pipeline import Execution, Rules, locked, not_taken_over, pipel
 from mcp_browser.settings import BrowserSettings, LimitSettings, Settings
 from tests.support.family import Process, family
 from tests.support.sharing import leave_one_tab
+from tests.support.waiting import until
 
 HEADLESS = BrowserSettings(headless=True, isolated=True)
 LIMITS = LimitSettings(navigation_timeout=4, action_timeout=3, settle_timeout=4)
@@ -108,13 +109,6 @@ def dialog_of(observation: Observation) -> DialogInfo:
     """The dialog that an observation tells of."""
     assert observation.dialog is not None
     return observation.dialog
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that no event tells of."""
-    with anyio.fail_after(30):
-        while not condition():  # noqa: ASYNC110 (it comes from another process)
-            await anyio.sleep(0.01)
 
 
 def browsers(since: Iterable[int] = ()) -> list[Process]:

@@ -14,6 +14,7 @@ from tests.support.bookshop import Bookshop
 from tests.support.client import Browser, browsing
 from tests.support.packages import npm_packages
 from tests.support.site import Reply, Request, Site
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.apps
 
@@ -91,13 +92,12 @@ async def test_a_new_notebook_runs_cells_shows_their_output_and_is_saved_under_a
     assert cells[0]["outputs"][0]["text"] == ["sum is 45\n"]
 
 
-@pytest.fixture
-def shop(site: Site, swagger_files: str) -> Bookshop:
-    return Bookshop(site, swagger_files)
-
-
-async def test_a_required_parameter_left_empty_sends_nothing(browser: Browser, shop: Bookshop) -> None:
-    await _try_out(browser, shop, "DELETE /books/{number} Remove a book")
+async def test_a_required_parameter_left_empty_sends_nothing(browser: Browser, site: Site) -> None:
+    modules = npm_packages("swagger", "swagger-ui-dist@5.35.0")
+    shop = Bookshop(site, site.mount("/swagger-ui-dist", modules / "swagger-ui-dist"))
+    await browser.open(shop.url)
+    await browser.click("button", "DELETE /books/{number} Remove a book")
+    await browser.click("button", "Try it out")
     number = browser.find("textbox", "number")
     await browser.click("button", "Execute")
     assert shop.requests == ["GET /openapi.json"]
@@ -108,37 +108,22 @@ async def test_a_required_parameter_left_empty_sends_nothing(browser: Browser, s
     assert sorted(shop.books) == [1, 3]
 
 
-async def _try_out(browser: Browser, shop: Bookshop, operation: str) -> None:
-    await browser.open(shop.url)
-    await browser.click("button", operation)
-    await browser.click("button", "Try it out")
+async def test_a_whole_order_goes_through_select_switch_tabs_inputs_and_dialog(
+    browser: Browser, site: Site
+) -> None:
+    orders: list[dict[str, Any]] = []
 
-
-PAGE = Path(__file__).parent.parent / "support" / "shoelace_order.html"
-
-
-@pytest.fixture
-def orders() -> list[dict[str, Any]]:
-    """The orders that the site has taken."""
-    return []
-
-
-@pytest.fixture
-def order_page(site: Site, shoelace_files: str, orders: list[dict[str, Any]]) -> str:
     def take(request: Request) -> Reply:
         orders.append(json.loads(request.body))
         return Reply(f"Order {len(orders)} sent".encode(), "text/plain")
 
-    html = PAGE.read_text()
-    for name, value in {"files": shoelace_files, "orders": site.route("/orders", take)}.items():
-        html = html.replace(f"{{{name}}}", value)
-    return site.publish(html.encode())
-
-
-async def test_a_whole_order_goes_through_select_switch_tabs_inputs_and_dialog(
-    browser: Browser, order_page: str, orders: list[dict[str, Any]]
-) -> None:
-    await browser.open(order_page)
+    modules = npm_packages("shoelace", "@shoelace-style/shoelace@2.20.1")
+    html = (Path(__file__).parent.parent / "support" / "shoelace_order.html").read_text()
+    html = html.replace("{files}", site.mount("/shoelace", modules / "@shoelace-style" / "shoelace" / "cdn"))
+    await browser.open(site.publish(html.replace("{orders}", site.route("/orders", take)).encode()))
+    review, gift = browser.find("button", "Review order"), browser.element("tab", "Gift")
+    assert "disabled" in gift.states
+    assert "disabled" in await browser.refused("click_element", index=gift.index)
     await browser.do("select_option", index=browser.find("combobox", "Kind of tea"), options=["Sencha"])
     await browser.do("select_option", index=browser.find("combobox", "Extras"), options=["Milk", "Sugar"])
     await browser.do("set_checked", index=browser.find("switch", "Organic"), checked=True)
@@ -148,46 +133,22 @@ async def test_a_whole_order_goes_through_select_switch_tabs_inputs_and_dialog(
     await browser.fill("textbox", "Door code", "4711")
     await browser.fill("textbox", "Note to the driver", "Ring twice")
     await browser.do("set_checked", index=browser.find("checkbox", "Before noon"), checked=True)
+    assert not browser.shows("No returns of opened tins")
+    assert "No returns of opened tins" in await browser.click("button", "Small print")
+
     shown = await browser.click("button", "Review order")
     assert "tea: sencha" in shown
     assert "4711" not in "".join(result.text for _, _, result in browser.transcript)
-    await browser.click("button", "Send order")
-    await browser.wait_until("Order 1 sent")
-    assert orders == [
-        {
-            "tea": "sencha",
-            "extras": ["milk", "sugar"],
-            "size": "large",
-            "organic": True,
-            "name": "Ann",
-            "pin": "4711",
-            "note": "Ring twice",
-            "morning": True,
-        }
-    ]
-
-
-async def test_a_dialog_covers_the_page_until_it_is_dismissed(browser: Browser, order_page: str) -> None:
-    await browser.open(order_page)
-    review = browser.find("button", "Review order")
-    await browser.click("button", "Review order")
-    assert "Your order" in await browser.refused("click_element", index=review)
+    assert "Your order" in await browser.refused("click_element", index=review), "the dialog covers it"
     await browser.click("button", "Change it")
     await browser.do("click_element", index=review)
     await browser.do("send_keys", keys="Escape")
-    state = await browser.snapshot()
-    assert "Send order" not in state
-
-
-async def test_a_disabled_tab_stays_shut_and_details_open(browser: Browser, order_page: str) -> None:
-    await browser.open(order_page)
-    gift = browser.element("tab", "Gift")
-    assert "disabled" in gift.states
-    assert "disabled" in await browser.refused("click_element", index=gift.index)
-    await browser.click("tab", "Delivery")
-    assert not browser.shows("No returns of opened tins")
-    opened = await browser.click("button", "Small print")
-    assert "No returns of opened tins" in opened
+    assert "Send order" not in await browser.snapshot()
+    await browser.do("click_element", index=review)
+    await browser.click("button", "Send order")
+    await browser.wait_until("Order 1 sent")
+    tea = {"tea": "sencha", "extras": ["milk", "sugar"], "size": "large", "organic": True}
+    assert orders == [{**tea, "name": "Ann", "pin": "4711", "note": "Ring twice", "morning": True}]
 
 
 DROPZONE = """
@@ -201,42 +162,25 @@ FILEPOND = """
 <script>FilePond.create(document.querySelector('input'), {{server: '{upload}'}})</script>"""
 
 
-class Uploads:
-    """What pages have sent."""
-
-    def __init__(self, site: Site) -> None:
-        self.bodies: list[bytes] = []
-        self.url = site.route("/take", self._take)
-
-    def _take(self, request: Request) -> Reply:
-        self.bodies.append(request.body)
-        return Reply(b"1", "text/plain")
-
-    def has(self, *texts: str) -> bool:
-        together = b"".join(self.bodies)
-        return all(text.encode() in together for text in texts)
-
-
-async def until_sent(browser: Browser, uploads: Uploads, *texts: str) -> None:
-    for _ in range(40):
-        if uploads.has(*texts):
-            return
-        await browser.do("wait_for", seconds=0.25)
-    raise AssertionError(f"{texts} did not arrive: {uploads.bodies}")
-
-
 @pytest.mark.parametrize(("library", "page"), [("dropzone", DROPZONE), ("filepond", FILEPOND)])
 async def test_files_dropped_on_a_library_are_sent(site: Site, library: str, page: str) -> None:
     modules = npm_packages("dropping", "dropzone@5.9.3", "filepond@4.32.7")
     files = site.mount("/dropping", modules)
-    uploads = Uploads(site)
+    sent: list[bytes] = []
+
+    def take(request: Request) -> Reply:
+        sent.append(request.body)
+        return Reply(b"1", "text/plain")
+
+    upload = site.route("/take", take)
     async with browsing("auto", "--tools", "core,files") as browser:
-        await browser.open(site.page(page.format(files=files, upload=uploads.url)))
+        await browser.open(site.page(page.format(files=files, upload=upload)))
         told = await browser.do("find_elements", selector=".dz-message, .filepond--drop-label label")
         index = int(re.findall(r"\[(\d+)\]", told)[0])
         dropped = ["data:text/plain;name=one.txt,first", "data:text/plain;name=two.txt,second"]
         await browser.do("drop_files", index=index, paths=dropped)
-        await until_sent(browser, uploads, "one.txt", "first", "two.txt", "second")
+        texts = (b"one.txt", b"first", b"two.txt", b"second")
+        await until(lambda: all(text in b"".join(sent) for text in texts))
 
 
 async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_again(

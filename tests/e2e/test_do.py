@@ -12,12 +12,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from PIL import Image
 
 from mcp_browser.terminal import READY
+from tests.support.family import family
 from tests.support.principals import private_file
 from tests.support.process import own_environment
 from tests.support.site import Site
@@ -50,15 +52,9 @@ class Shell:
         self.start = ["-m", "mcp_browser"]
 
     def begin(self, *words: str, **more: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, *self.start, "do", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=self.folder,
-            env={**self.environment, **more},
-        )
+        command, environment = [sys.executable, *self.start, "do", *words], {**self.environment, **more}
+        ends: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        return subprocess.Popen(command, **ends, text=True, cwd=self.folder, env=environment)
 
     def run(self, *words: str, given: str = "", **more: str) -> tuple[int, str, str]:
         """One command: its exit code, what it prints, and its errors."""
@@ -108,32 +104,24 @@ class Shell:
         return sorted(path.name for path in place.iterdir()) if place.exists() else []
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    """A shell with a session that most tests share."""
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     shell = Shell(tmp_path_factory.mktemp("shell"))
     yield shell
     shell.run("stop", "--all")
 
 
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[Shell]:
-    """A shell in which nothing has been done."""
-    shell = Shell(tmp_path)
-    yield shell
-    shell.run("stop", "--all")
+shell = pytest.fixture(scope="module", name="shell")(opened)
+"""A shell with a session that most tests share."""
+fresh = pytest.fixture(name="fresh")(opened)
+"""A shell in which nothing has been done."""
 
 
 def ended(pid: int) -> bool:
     """Whether a process ends soon, or has ended."""
     limit = time.monotonic() + NOW
-    while time.monotonic() < limit:
-        with contextlib.suppress(OSError):
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-                time.sleep(0.02)
-                continue
-        return True
-    return False
+    while (lives := bool(family(pid))) and time.monotonic() < limit:
+        time.sleep(0.02)
+    return not lives
 
 
 @pytest.mark.smoke
@@ -152,10 +140,7 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stoppe
     assert (state["tabs"], state["url"], state["process"]) == (1, url, pid)
     # Only its owner comes in, and nobody reads in the list of processes what it does.
     place = fresh.runtime / "mcp-browser"
-    assert [oct(path.stat().st_mode & 0o777) for path in (place, place / "default.sock")] == [
-        "0o700",
-        "0o600",
-    ]
+    assert [path.stat().st_mode & 0o777 for path in (place, place / "default.sock")] == [0o700, 0o600]
     assert url.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
 
     gone = ["-c", f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); {RUN}"]
@@ -363,14 +348,10 @@ def test_secrets_are_typed_and_never_shown(shell: Shell, site: Site) -> None:
     shell.do("go_to_url", site.page(FORM))
     password, name = shell.index('textbox "Password"'), shell.index('textbox "Name"')
 
+    named = f'{{"index": {name}, "value": "<secret>\\nstdin</secret>"}}'
     outputs = [
         shell.do("input_text", password, "--secret-stdin", given="tea pot 9\n"),
-        shell.do(
-            "fill_form",
-            f'{{"index": {name}, "value": "<secret>\\nstdin</secret>"}}',
-            "--secret-stdin",
-            given="k7#qqq",
-        ),
+        shell.do("fill_form", named, "--secret-stdin", given="k7#qqq"),
         shell.do("evaluate_script", "document.forms[0].name.value + document.forms[0].password.value"),
         shell.do("get_state"),
     ]
@@ -425,15 +406,8 @@ def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input
     command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
 
     def done(words: list[str], given: int | None = None) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            words,
-            stdin=given,
-            capture_output=True,
-            timeout=NOW,
-            check=False,
-            cwd=shell.folder,
-            env=shell.environment,
-        )
+        where: Any = {"cwd": shell.folder, "env": shell.environment}
+        return subprocess.run(words, stdin=given, capture_output=True, timeout=NOW, check=False, **where)
 
     person, terminal = pty.openpty()
     os.write(person, b"get_state\n\x04")

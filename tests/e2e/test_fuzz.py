@@ -8,6 +8,7 @@ import json
 import re
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +22,12 @@ from tests.support.load import load
 from tests.support.remote import RemoteServer, serving_process
 
 SECONDS = 20.0
-UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+fuzzed = partial(
+    settings,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[*HealthCheck],
+)
 
 paths = st.one_of(
     st.sampled_from(
@@ -85,12 +91,7 @@ def answer_to(port: int, request: bytes) -> bytes:
         return got
 
 
-@settings(
-    max_examples=150,
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=UNCHECKED,
-)
+@fuzzed(max_examples=150)
 @given(
     method=st.sampled_from(["POST", "POST", "POST", "GET", "DELETE", "PUT", "OPTIONS", "HEAD", "PATCH", "X"]),
     path=paths,
@@ -210,12 +211,7 @@ def modern(method: str, params: Mapping[str, Any]) -> dict[str, str]:
     return headers | told
 
 
-@settings(
-    max_examples=load(60, full=1000),
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@fuzzed(max_examples=load(60, full=1000))
 @given(data=st.data(), method=st.sampled_from(sorted(PARAMS)), is_modern=st.booleans())
 def test_any_parameters_get_an_answer_that_is_no_fault_of_the_servers(
     server: RemoteServer, legacy: dict[str, str], data: st.DataObject, method: str, is_modern: bool

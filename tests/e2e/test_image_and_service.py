@@ -3,7 +3,6 @@
 No registry is needed: both start from a Debian made by debootstrap.
 """
 
-import asyncio
 import faulthandler
 import os
 import re
@@ -16,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,7 @@ from tests.support.packages import debian_system
 from tests.support.process import succeeds
 from tests.support.remote import connected
 from tests.support.site import Site
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -73,15 +74,14 @@ def files_of_pip() -> list[str]:
 
 async def until_ready(port: int, process: subprocess.Popen[Any]) -> None:
     """Wait until the server answers."""
-    async with httpx2.AsyncClient() as http, asyncio.timeout(STARTING_SECONDS):
-        while True:
-            assert process.poll() is None, process.returncode
-            try:
-                if (await http.get(f"http://127.0.0.1:{port}/readyz")).status_code == 200:
-                    return
-            except httpx2.TransportError:
-                pass
-            await asyncio.sleep(0.3)
+
+    def answers() -> bool:
+        assert process.poll() is None, process.returncode
+        with suppress(httpx2.TransportError):
+            return httpx2.get(f"http://127.0.0.1:{port}/readyz").status_code == 200
+        return False
+
+    await until(answers, seconds=STARTING_SECONDS)
 
 
 async def visit(port: int, token: str, site: Site, server: psutil.Process) -> list[psutil.Process]:
@@ -207,15 +207,10 @@ async def test_the_service_is_set_up_as_its_head_says_serves_a_client_and_stops(
     site: Site, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     system, port = tmp_path / "debian", free_port()
-    succeeds(
-        "cp",
-        "--archive",
-        debian_system("bookworm", "ca-certificates", "systemd", "systemd-sysv", "dbus"),
-        system,
-    )
-    succeeds(
-        sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", system / "wheels", ROOT
-    )
+    base = debian_system("bookworm", "ca-certificates", "systemd", "systemd-sysv", "dbus")
+    succeeds("cp", "--archive", base, system)
+    wheel = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"]
+    succeeds(sys.executable, *wheel, system / "wheels", ROOT)
     shutil.copy(SYSTEMD / "mcp-browser.service", system / "etc/systemd/system")
     (system / "etc/sysusers.d").mkdir(exist_ok=True)
     shutil.copy(SYSTEMD / "mcp-browser.conf", system / "etc/sysusers.d")
@@ -263,12 +258,16 @@ async def test_the_service_is_set_up_as_its_head_says_serves_a_client_and_stops(
 
 async def started(machine: subprocess.Popen[Any]) -> psutil.Process:
     """The first process of a machine, once its services run."""
-    async with asyncio.timeout(STARTING_SECONDS):
-        while True:
-            assert machine.poll() is None, machine.returncode
-            for init in psutil.Process(machine.pid).children():
-                words = ["nsenter", f"--target={init.pid}", "--all", "--", "systemctl", "is-system-running"]
-                done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: ASYNC221
-                if done.stdout.strip() in {"running", "degraded"}:
-                    return init
-            await asyncio.sleep(0.2)
+    found: list[psutil.Process] = []
+
+    def runs() -> bool:
+        assert machine.poll() is None, machine.returncode
+        for init in psutil.Process(machine.pid).children():
+            words = ["nsenter", f"--target={init.pid}", "--all", "--", "systemctl", "is-system-running"]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if done.stdout.strip() in {"running", "degraded"}:
+                found.append(init)
+        return bool(found)
+
+    await until(runs, seconds=STARTING_SECONDS)
+    return found[0]

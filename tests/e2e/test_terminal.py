@@ -1,18 +1,12 @@
 """`mcp-browser run` and `tasks`, as a person at a terminal uses them."""
 
 import asyncio
-import fcntl
 import json
-import os
-import pty
-import select
 import signal
 import sys
-import termios
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,39 +14,9 @@ from tests.support.agents import Desk, done, output
 from tests.support.principals import private_file
 from tests.support.process import own_environment
 from tests.support.site import Site
+from tests.support.terminals import Screen, at_terminal
 
-LONGEST = 120  # Seconds that a command may show nothing, on the busiest machine
 SHOP = "<h1>Teas</h1><button>Red tea, 3.50</button>"
-
-
-class Screen:
-    """What a command shows at a terminal, and what is typed there."""
-
-    def __init__(self, process: asyncio.subprocess.Process, master: int) -> None:
-        self.process = process
-        self.shown = ""
-        self._master = master
-
-    async def until(self, text: str | None) -> None:
-        """Read until a text is shown; None reads to the end."""
-        while text is None or text not in self.shown:
-            try:
-                ready, _, _ = await asyncio.to_thread(select.select, [self._master], [], [], LONGEST)
-                assert ready, f"nothing more is shown after {self.shown!r}"
-                read = os.read(self._master, 4096)
-            except OSError:  # On Linux the end of a terminal is an error.
-                read = b""
-            if not read:
-                assert text is None, self.shown
-                return
-            self.shown += read.decode(errors="replace")
-
-    def type(self, keys: str) -> None:
-        os.write(self._master, keys.encode())
-
-    def echoes(self) -> bool:
-        """Whether what is typed is shown."""
-        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
 
 
 class Terminal:
@@ -63,11 +27,13 @@ class Terminal:
         self.flags = self.desk.flags
         self._environment = own_environment() | {"COLUMNS": "200", "TERM": "xterm"}
 
-    async def begin(self, *words: str, **options: Any) -> asyncio.subprocess.Process:
-        command = (sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated")
+    def _command(self, words: Sequence[str]) -> Sequence[str]:
+        return (sys.executable, "-m", "mcp_browser", *words, *self.flags, "--headless", "--isolated")
+
+    async def begin(self, *words: str) -> asyncio.subprocess.Process:
         pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        given: dict[str, Any] = {"stdin": null, "stdout": pipe, "stderr": pipe, **options}
-        return await asyncio.create_subprocess_exec(*command, **given, env=self._environment)
+        streams = {"stdin": null, "stdout": pipe, "stderr": pipe}
+        return await asyncio.create_subprocess_exec(*self._command(words), **streams, env=self._environment)
 
     async def run(self, *words: str) -> tuple[int, str, str]:
         process = await self.begin(*words)
@@ -75,23 +41,9 @@ class Terminal:
         assert process.returncode is not None
         return process.returncode, printed.decode(), told.decode()
 
-    @asynccontextmanager
-    async def screen(self, *words: str) -> AsyncGenerator["Screen"]:
+    def screen(self, *words: str) -> AbstractAsyncContextManager[Screen]:
         """The command at a terminal of its own, where a person can type."""
-        master, slave = pty.openpty()
-        # Its controlling terminal, whose Ctrl+C is for it.
-        control = lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0))  # noqa: E731
-        ends = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
-        process = await self.begin(*words, **ends, preexec_fn=control)
-        os.close(slave)
-        screen = Screen(process, master)
-        try:
-            yield screen
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
-            os.close(master)
+        return at_terminal(*self._command(words), env=self._environment)
 
     def tasks(self) -> Sequence[Path]:
         return sorted(self.desk.tasks.iterdir())
@@ -200,8 +152,7 @@ async def test_a_person_answers_at_the_terminal_and_a_secret_is_not_shown(site: 
         screen.type("Red\n")
         await screen.until("not shown, and read by no model)\x1b[0m > ")
         screen.type("hunter22\n")
-        await screen.until(None)
-        assert await screen.process.wait() == 0, screen.shown
+        assert await screen.ended() == 0, screen.shown
     assert "hunter22" not in screen.shown
     assert "✓ succeeded" in screen.shown
     (folder,) = terminal.tasks()
@@ -224,8 +175,7 @@ async def test_a_run_is_ended_at_a_question_and_says_how_to_go_on(
             screen.process.terminate()
         await screen.until("mcp-browser tasks resume")
         assert screen.echoes()
-        await screen.until(None)
-        assert await screen.process.wait() == 130
+        assert await screen.ended() == 130
 
 
 async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(

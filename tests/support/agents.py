@@ -1,8 +1,7 @@
 """Servers whose agent follows a script, and the script that it follows next."""
 
-import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import mcp_types as types
 from mcp import Client
 
 from tests.support.client import Era, python_client
+from tests.support.waiting import until as until  # noqa: PLC0414 - exported
 
 COUNTER = """<button onclick="out.textContent = 'Count ' + ++n">More</button><p id=out>Count 0</p>
 <script>let n = 0</script>"""
@@ -91,13 +91,6 @@ class Desk:
         options = ["--stdio", "--headless", "--isolated", *(flags or self.flags)]
         command = ["-c", WRITING_ITS_NUMBER + START, str(self._number), *options]
         return python_client(command, era, seconds=60, **callbacks)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Let others work until something is so."""
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - files have no event
-            await asyncio.sleep(0.02)
 
 
 def names(tools: Sequence[types.Tool]) -> set[str]:

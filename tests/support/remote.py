@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from tests.support.client import Browser, Era, browsing, held
 from tests.support.process import MARK, MarkedProcesses, own_environment
+from tests.support.waiting import until
 
 _LISTENING = re.compile(r"listening at (\S+)(?: and (\S+))?")
 STARTING_SECONDS = 60
@@ -170,13 +171,6 @@ async def _client(
             transport = url
         async with Client(transport, mode=era, read_timeout_seconds=120, **options) as client:
             yield client
-
-
-async def until(condition: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
-    """Wait until something holds of another process."""
-    async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110 - another process tells nobody
-            await asyncio.sleep(0.02)
 
 
 class RemoteBrowser(Browser):
