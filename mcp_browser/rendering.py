@@ -27,9 +27,9 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
-from mcp_browser.actions.result import ActionResult
+from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.observation import Observation
-from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Frozen
+from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot
 from mcp_browser.errors import ActionError
 from mcp_browser.privacy.hiding import hide, hide_in
 from mcp_browser.settings import Settings
@@ -56,57 +56,16 @@ Bounded = Callable[[str], str]  # Cuts a text to the length of a piece
 NO_SECRETS: Mapping[str, str] = MappingProxyType({})
 
 
-class TextPart(Frozen):
-    """A text."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class ImagePart(Frozen):
-    """A picture, encoded as `mime_type` says."""
-
-    data: bytes
-    mime_type: str
-
-    def __str__(self) -> str:
-        return f"({self.mime_type}, {len(self.data):,} bytes)"
-
-
-class LinkPart(Frozen):
-    """A file of the session, `size` bytes long, that a client can read at `uri`."""
-
-    uri: str
-    name: str
-    mime_type: str
-    size: int | None = None
-
-    def __str__(self) -> str:
-        return f"({self.name}: {self.uri})"
-
-
-ResultPart = TextPart | ImagePart | LinkPart
-
-
 def render_result(
     result: ActionResult, *, settings: Settings | None = None, secrets: Mapping[str, str] = NO_SECRETS
-) -> list[ResultPart]:
-    """A result as parts: one text, then the pictures, then links to files; `str` of each is for people.
+) -> tuple[str, *tuple[Attachment, ...]]:
+    """A result as parts: a text, then its pictures, then its files; `str` of each is for people.
 
     No piece of the text is longer than one and a half snapshot budgets; pictures are as they came. `secrets`
     are values that must not be read, by the names that stand for them.
     """
-    text = TextPart(text=hide(_text_of(result, settings or Settings(), secrets) or "Done.", secrets))
-    pictures: list[ResultPart] = []
-    links: list[ResultPart] = []
-    for one in result.attachments:
-        if one.kind == "image" and one.data is not None:
-            pictures.append(ImagePart(data=one.data, mime_type=one.mime_type))
-        if one.uri is not None:
-            links.append(LinkPart(uri=one.uri, name=one.name, mime_type=one.mime_type, size=one.size))
-    return [text, *pictures, *links]
+    text = hide(_text_of(result, settings or Settings(), secrets) or "Done.", secrets)
+    return text, *sorted(result.attachments, key=lambda one: one.data is None)
 
 
 def _text_of(result: ActionResult, settings: Settings, secrets: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ from playwright.async_api import BrowserContext, Route
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.rendering import ImagePart, TextPart, render_result
+from mcp_browser.rendering import render_result
 from mcp_browser.settings import BrowserSettings, FileSettings, Settings, ToolSettings
 from scripts import server_examples
 
@@ -274,18 +274,17 @@ async def _run(
             await controller.execute(action, arguments, session)
         given = json.loads(json.dumps(example.arguments).replace("/files/", f"{folder}/"))
         result = await controller.execute(name, given, session)
-        parts = render_result(result, settings=controller.settings)
+        text = render_result(result, settings=controller.settings)[0].replace(folder, "/files")
     finally:
         await session.close()
         # The next one may name its files alike.
         shutil.rmtree(Path(folder) / "out", ignore_errors=True)
-    text = "\n".join(part.text for part in parts if isinstance(part, TextPart)).replace(folder, "/files")
     for pattern, instead in (*_MASKS, *((re.compile(mask), by) for mask, by in example.masks)):
         text = pattern.sub(instead, text)
     lines = [line if len(line) <= WIDEST else f"{line[:WIDEST]}…" for line in text.splitlines()]
     if len(lines) > LONGEST:
         lines = [*lines[: LONGEST - 1], f"… {len(lines) - LONGEST + 1} more lines"]
-    lines += ["(and a picture)" for part in parts if isinstance(part, ImagePart)]
+    lines += ["(and a picture)" for one in result.attachments if one.data is not None]
     return {"arguments": dict(example.arguments), "result": lines}
 
 

@@ -67,7 +67,7 @@ async def test_what_an_action_could_not_do_is_a_result(session: BrowserSession, 
 
     assert stale.error is not None
     assert "[999]" in stale.error
-    assert stale.error in str(render_result(stale)[0])
+    assert stale.error in render_result(stale)[0]
     assert "There is no action 'click'" in str(unknown.error)
     assert "one name with its arguments" in str(several.error)
     assert "unknown argument 'number'" in str(wrong.error)

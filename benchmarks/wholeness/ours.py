@@ -12,7 +12,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomNode
 from mcp_browser.errors import ActionError, NotFound
-from mcp_browser.rendering import TextPart, render_result
+from mcp_browser.rendering import render_result
 from tests.support.in_page import in_page
 
 MOST_FOUND = 200
@@ -91,8 +91,7 @@ class Ours:
         return await self._controller.execute(action, arguments, self._session)
 
     def _text_of(self, result: ActionResult) -> str:
-        parts = render_result(result, settings=self._controller.settings)
-        return "".join(part.text for part in parts if isinstance(part, TextPart))
+        return render_result(result, settings=self._controller.settings)[0]
 
 
 def lines_of(nodes: Iterable[DomNode]) -> dict[int, Line]:

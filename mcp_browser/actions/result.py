@@ -38,6 +38,9 @@ class Attachment(BaseModel):
     uri: str | None = None
     size: int | None = None
 
+    def __str__(self) -> str:
+        return f"({self.mime_type}, {len(self.data):,} bytes)" if self.data else f"({self.name}: {self.uri})"
+
     @classmethod
     def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
         """A file that the session has made; `local` where its client can use the path."""

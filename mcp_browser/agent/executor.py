@@ -38,7 +38,7 @@ from mcp_browser.errors import ActionError, BlockedUrl, PremiseGone, TakenOver
 from mcp_browser.hosts import is_on
 from mcp_browser.llm.messages import ImageBlock
 from mcp_browser.privacy.hiding import MARK, cut_address, redact_addresses
-from mcp_browser.rendering import ImagePart, TextPart, render_error, render_result
+from mcp_browser.rendering import render_error, render_result
 from mcp_browser.settings import Settings
 from mcp_browser.text import cut, in_texts
 
@@ -189,13 +189,12 @@ class Executor:
             # It went there meanwhile.
         else:
             raise self._domains.outside(left or "The page")
-        parts = render_result(looked, settings=self.controller.settings, secrets=self._secrets.values)
-        images = tuple(_image(part) for part in parts if isinstance(part, ImagePart))
+        images = tuple(_image(one.data, one.mime_type) for one in looked.attachments if one.data is not None)
         note = (self._secrets.hide(f"{self._domains.outside(left)} It was left."),) if left else ()
         return Look(
             url=self._secrets.hide(observation.url) if observation else "",
             title=self._secrets.hide(observation.title) if observation else "",
-            text="\n".join((*note, *(part.text for part in parts if isinstance(part, TextPart)))),
+            text="\n".join((*note, self._text(looked))),
             images=images,
             scrolled=str(observation.snapshot.scroll) if observation and observation.snapshot else "",
             shot=images[0] if images else await self.small_picture() if shot else None,
@@ -363,8 +362,7 @@ class Executor:
             return ""
 
     def _text(self, result: ActionResult) -> str:
-        parts = render_result(result, settings=self.controller.settings, secrets=self._secrets.values)
-        return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+        return render_result(result, settings=self.controller.settings, secrets=self._secrets.values)[0]
 
     def _changes(self, result: ActionResult) -> str:
         """What an action changed on the same page; a new page is shown anyway."""
@@ -391,12 +389,12 @@ class Executor:
         return await self._domains.leave(self.session, tabs=set(self.session.tabs))
 
 
-def _image(part: ImagePart) -> ImageBlock:
+def _image(data: bytes, mime_type: str) -> ImageBlock:
     from PIL import Image  # noqa: PLC0415 - takes long, and many servers run no task
 
-    with Image.open(io.BytesIO(part.data)) as picture:
+    with Image.open(io.BytesIO(data)) as picture:
         width, height = picture.size
-    return ImageBlock(data=part.data, mime_type=part.mime_type, width=width, height=height)
+    return ImageBlock(data=data, mime_type=mime_type, width=width, height=height)
 
 
 def _has_changed(observation: Observation | None) -> bool | None:

@@ -352,18 +352,15 @@ def call_result(
     result: ActionResult, *, settings: Settings, secrets: Mapping[str, str]
 ) -> types.CallToolResult:
     """The result of an action as the result of a call."""
-    content: list[types.ContentBlock] = []
-    for part in rendering.render_result(result, settings=settings, secrets=secrets):
-        match part:
-            case rendering.TextPart():
-                content.append(types.TextContent(text=part.text))
-            case rendering.ImagePart():
-                data = base64.b64encode(part.data).decode()
-                content.append(types.ImageContent(data=data, mime_type=part.mime_type))
-            case rendering.LinkPart():
-                content.append(
-                    types.ResourceLink(name=part.name, uri=part.uri, mime_type=part.mime_type, size=part.size)
-                )
+    text, *attachments = rendering.render_result(result, settings=settings, secrets=secrets)
+    content: list[types.ContentBlock] = [types.TextContent(text=text)]
+    for one in attachments:
+        if one.data is not None:
+            data = base64.b64encode(one.data).decode()
+            content.append(types.ImageContent(data=data, mime_type=one.mime_type))
+        elif one.uri is not None:
+            link = types.ResourceLink(name=one.name, uri=one.uri, mime_type=one.mime_type, size=one.size)
+            content.append(link)
     return types.CallToolResult(
         content=content,
         structured_content=rendering.structured(result, settings=settings, secrets=secrets),

@@ -15,7 +15,7 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering import TextPart, render_error, render_result
+from mcp_browser.rendering import render_error, render_result
 from tests.support.site import Site
 
 ELEMENT = re.compile(r'\[(\d+)\] (\S+) "(.*?)"')
@@ -35,10 +35,9 @@ class Hand:
 
     async def do(self, action: str, **arguments: Any) -> str:
         self.result = await self.controller.execute(action, arguments, self.session)
-        first = render_result(self.result, settings=self.controller.settings)[0]
-        assert isinstance(first, TextPart)
-        self.told += f"\n{first.text}"
-        return first.text
+        text = render_result(self.result, settings=self.controller.settings)[0]
+        self.told += f"\n{text}"
+        return text
 
     async def fails(self, action: str, error: type[ActionError] = ActionError, **arguments: Any) -> str:
         """Carry out an action that must fail in this way; the text of the error."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mcp_browser.rendering import TextPart, render_result
+from mcp_browser.rendering import render_result
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
@@ -14,8 +14,7 @@ MARK = "<secret>sent in an address</secret>"
 async def told(hand: Hand, action: str, **arguments: object) -> str:
     """The text of a result as a client gets it."""
     await hand.do(action, **arguments)
-    rendered = render_result(hand.result, settings=hand.controller.settings, secrets=hand.session.hidden)
-    return "".join(part.text for part in rendered if isinstance(part, TextPart))
+    return render_result(hand.result, settings=hand.controller.settings, secrets=hand.session.hidden)[0]
 
 
 async def sent(hand: Hand, site: Site, form: str, password: str = "s3cret pass!") -> str:

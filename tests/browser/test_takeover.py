@@ -15,7 +15,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.browser.takeover import Takeover
 from mcp_browser.controller import Controller
 from mcp_browser.errors import DeadlineExceeded, NotActionable, NotFound, TakenOver
-from mcp_browser.rendering import TextPart, render_result
+from mcp_browser.rendering import render_result
 from tests.browser.conftest import Hand, another, managing, shown, until
 from tests.support.site import Site
 
@@ -33,8 +33,7 @@ def person(hand: Hand) -> Takeover:
 
 
 def rendered(result: ActionResult, session: BrowserSession) -> str:
-    parts = render_result(result, settings=session.settings, secrets=session.hidden)
-    return "\n".join(part.text for part in parts if isinstance(part, TextPart))
+    return render_result(result, settings=session.settings, secrets=session.hidden)[0]
 
 
 async def test_a_call_waits_until_it_is_handed_back(hand: Hand, person: Takeover, site: Site) -> None:

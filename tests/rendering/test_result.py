@@ -12,7 +12,7 @@ from mcp_browser.actions.result import ActionResult, Attachment
 from mcp_browser.browser.observation import DialogInfo, Observation
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode, DomSnapshot, Scroll
 from mcp_browser.errors import ActionError, NotActionable
-from mcp_browser.rendering import ImagePart, LinkPart, TextPart, render_error, render_result
+from mcp_browser.rendering import render_error, render_result
 from mcp_browser.settings import ObservationSettings, Settings
 
 BUTTON = DomNode(kind="interactive", index=12, role="button", name="Buy now")
@@ -22,9 +22,7 @@ _ELEMENT = re.compile(r'\s*(?:[-+~=]\s)?\s*\*?\s*\[\d+\]\s+\S+\s+"')
 
 
 def text_of(result: ActionResult, *, settings: Settings | None = None, **secrets: str) -> str:
-    first = render_result(result, settings=settings or Settings(), secrets=secrets)[0]
-    assert isinstance(first, TextPart)
-    return first.text
+    return render_result(result, settings=settings, secrets=secrets)[0]
 
 
 def observed(**parts: object) -> Observation:
@@ -167,9 +165,11 @@ def test_secrets_are_named_instead_of_told() -> None:
 
 
 def test_pictures_follow_the_text() -> None:
-    attachments = (Attachment(kind="image", mime_type="image/png", name="x", data=b"picture"),)
-    parts = render_result(ActionResult(attachments=attachments), settings=Settings())
-    assert parts == [TextPart(text="Done."), ImagePart(data=b"picture", mime_type="image/png")]
+    file = Attachment(kind="file", mime_type="text/plain", name="a.txt", uri="browser://key/a.txt")
+    picture = Attachment(kind="image", mime_type="image/png", name="x", data=b"picture")
+    parts = render_result(ActionResult(extracted_content="Done.", attachments=(file, picture)))
+    assert parts[1:] == (picture, file)
+    assert [*map(str, parts[1:])] == ["(image/png, 7 bytes)", "(a.txt: browser://key/a.txt)"]
 
 
 def test_an_error_says_what_to_try_and_what_else_happened() -> None:
@@ -183,11 +183,7 @@ def test_an_error_says_what_to_try_and_what_else_happened() -> None:
 def test_a_file_with_an_address_is_a_link_and_told_by_its_path_or_its_address_once() -> None:
     uri = "browser://abc/files/1/a.pdf"
     file = Attachment(kind="file", mime_type="application/pdf", name="a.pdf", uri=uri, size=7)
-    parts = render_result(ActionResult(attachments=(file,)), settings=Settings())
-    assert parts == [
-        TextPart(text=f"File: {uri} (application/pdf)"),
-        LinkPart(uri=uri, name="a.pdf", mime_type="application/pdf", size=7),
-    ]
+    assert render_result(ActionResult(attachments=(file,))) == (f"File: {uri} (application/pdf)", file)
     at_hand = file.model_copy(update={"path": "/tmp/a.pdf"})
     assert text_of(ActionResult(attachments=(at_hand,))) == "File: /tmp/a.pdf (application/pdf)"
     said = ActionResult(extracted_content="Saved /tmp/a.pdf.", attachments=(at_hand,))

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.errors import ActionError, InvalidArguments
-from mcp_browser.rendering import TextPart, render_result, render_snapshot
+from mcp_browser.rendering import render_result, render_snapshot
 from mcp_browser.settings import LimitSettings
 from tests.snapshot.conftest import SETTINGS, opened
 from tests.snapshot.hand import Hand, number
@@ -36,8 +36,7 @@ async def huge(site: Site) -> AsyncIterator[Hand]:
 
 async def state(hand: Hand, **arguments: object) -> str:
     result = await hand.do("get_state", screenshot=False, **arguments)
-    (text,) = [part.text for part in render_result(result, settings=SETTINGS) if isinstance(part, TextPart)]
-    return text
+    return render_result(result, settings=SETTINGS)[0]
 
 
 @pytest.mark.slow

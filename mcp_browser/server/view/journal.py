@@ -16,7 +16,7 @@ from mcp_browser.browser.concurrency import begin
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.errors import ActionError
-from mcp_browser.rendering import TextPart, render_error, render_result
+from mcp_browser.rendering import render_error, render_result
 from mcp_browser.text import cut
 
 logger = logging.getLogger(__name__)
@@ -135,8 +135,7 @@ def _account(outcome: Any, session: BrowserSession) -> tuple[State, str]:
     """How a call ended, and its result as the model reads it."""
     match outcome:
         case ActionResult():
-            parts = render_result(outcome, settings=session.settings, secrets=session.hidden)
-            text = "\n".join(part.text for part in parts if isinstance(part, TextPart))
+            text = render_result(outcome, settings=session.settings, secrets=session.hidden)[0]
             return ("error" if outcome.error else "ok"), cut(text, LONGEST_RESULT)
         case ActionError():
             return "error", cut(render_error(outcome, secrets=session.hidden), LONGEST_RESULT)
