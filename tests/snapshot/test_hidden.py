@@ -110,15 +110,3 @@ async def test_a_checkbox_drawn_by_its_label_that_becomes_hidden_is_refused(hand
     with pytest.raises(ActionError, match="hidden"):
         await hand.click(view.index("Agree"))
     assert not await hand.script("c.checked")
-
-
-@pytest.mark.parametrize(("hidden", "names"), [("false", ["Next", "Day"]), ("true", ["Day"])])
-async def test_a_dialog_beside_the_view_is_read_unless_it_is_hidden_from_readers(
-    hand: Hand, hidden: str, names: list[str]
-) -> None:
-    view = await hand.show(
-        "<style>.holder { position: fixed; inset: 0; transform: translateY(100%); overflow: auto }</style>"
-        f"<div aria-hidden={hidden}><div class=holder><button>Next</button></div></div>"
-        "<input aria-label=Day>"
-    )
-    assert [node.name for node in view.elements] == names

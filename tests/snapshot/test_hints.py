@@ -2,7 +2,6 @@
 
 import pytest
 
-from mcp_browser.dom.models import ElementQuery
 from mcp_browser.errors import NotActionable
 from tests.snapshot.hand import Hand
 
@@ -73,18 +72,6 @@ async def test_a_hint_is_a_word_of_its_own_and_none_of_a_layout_or_a_program(
     assert [line.states for line in (await hand.show(html)).elements] == states
 
 
-CARD = (
-    "<div><h4>{0}</h4><p>About {0}</p><button>Open</button><button><i class='bi bi-trash'></i></button></div>"
-)
-
-
-async def test_look_alikes_that_are_found_say_where_each_stands(hand: Hand) -> None:
-    await hand.show("".join(CARD.format(name) for name in ("Tea", "Cups", "Pots")))
-    for query in (ElementQuery(text="trash"), ElementQuery(name="Open")):
-        found = await hand.tab.dom.find(query, limit=9)
-        assert [node.states[-1] for node in found.nodes] == ['in="Tea"', 'in="Cups"', 'in="Pots"']
-
-
 @pytest.mark.parametrize(
     "html",
     [
@@ -102,41 +89,6 @@ async def test_an_element_has_the_same_name_in_every_message(hand: Hand, html: s
     if html.startswith("<input"):
         typed = await hand.do("input_text", index=line.index, text="Hello")
         assert f'[{line.index}] textbox ""' in (typed.extracted_content or "")
-
-
-PLACEHOLDERS = {
-    "of a style": "<style>.e:before { content: attr(data-placeholder) }</style>"
-    "<div contenteditable class=e data-placeholder='Write here'></div>",
-    "of a style within": "<style>p:before { content: 'Write here' }</style>"
-    "<div contenteditable><p><br></p></div>",
-    "in an element": "<div contenteditable><span class=cm-placeholder>Write here</span></div>",
-    "of a combobox": "<div role=combobox tabindex=0><span class=Select-placeholder>Write here</span></div>",
-    "of a trigger": "<button role=combobox data-placeholder><span>Write here</span></button>",
-    "of an attribute": "<input placeholder='Write here'>",
-}
-
-
-@pytest.mark.parametrize("html", PLACEHOLDERS.values(), ids=PLACEHOLDERS.keys())
-async def test_a_placeholder_is_no_value(hand: Hand, html: str) -> None:
-    (line,) = (await hand.show(html)).elements
-    assert not [state for state in line.states if state.startswith("value=")]
-
-
-@pytest.mark.parametrize(
-    "html",
-    [
-        "<a href=/x><h3>Title</h3></a>",
-        "<button><h3>Title</h3></button>",
-        "<div style='cursor: pointer'><h3>Title</h3></div>",
-        "<h3 onclick='0'>Title</h3>",
-        "<h3><a href=/x>Title</a></h3>",
-        "<a role=heading aria-level=3 aria-label=Title style='cursor: pointer'>Title</a>",
-    ],
-)
-async def test_a_heading_in_something_to_click_keeps_its_level(hand: Hand, html: str) -> None:
-    (line,) = (await hand.show(html)).elements
-    assert line.name == "Title"
-    assert "h3" in line.states
 
 
 async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> None:
@@ -188,15 +140,3 @@ async def test_what_people_read_as_a_label_is_the_hint_of_a_field_without_a_name
 async def test_what_stands_near_a_field_and_is_no_label_is_no_hint(hand: Hand, html: str) -> None:
     view = await hand.show(html)
     assert not [state for state in view.elements[-1].states if state.startswith("hint=")]
-
-
-async def test_a_class_that_both_of_two_buttons_have_says_of_neither_where_it_goes(hand: Hand) -> None:
-    buttons = ("nextPrevButton pprevButton", "nextPrevButton nextButton")
-    view = await hand.show("<p>" + "".join(f"<button class='{button}'></button>" for button in buttons))
-    assert [node.states for node in view.elements] == [('hint="pprevButton"',), ('hint="next"',)]
-
-
-async def test_a_hint_has_spaces_where_its_text_stands_in_boxes(hand: Hand) -> None:
-    day = "<div style='display: flex'><span>Thu</span><span>Dec 3</span></div>"
-    view = await hand.show(f"<div>{day}<select><option>00</select></div>")
-    assert 'hint="Thu Dec 3"' in view.of_role("combobox")[0].states

@@ -4,8 +4,6 @@ import random
 import re
 from itertools import count
 
-import pytest
-
 from tests.snapshot.hand import Hand
 
 VISIBLE = """() => {
@@ -66,22 +64,6 @@ AROUND = (
 LEAVES = "<input type=checkbox>|<button>x</button>|<input>|<br>|<svg width=9 height=9 />|<i>•</i>".split("|")
 
 
-async def test_a_text_that_is_found_gets_an_index_to_act_on(hand: Hand) -> None:
-    await hand.show(
-        "<ul ondblclick=\"this.textContent='Editing ' + event.target.textContent\">"
-        "<li><label>Bread</label></li></ul><h2>Shelf</h2><table><tr><td>Oats<td>2 kg</table>"
-    )
-    found = (await hand.do("find_elements", text="Bread")).data
-    heading = await hand.find(text="Shelf")
-    row = await hand.find(text="Oats")
-    assert found is not None
-    assert heading.partition("] ")[2] == 'heading "Shelf" level=2'
-    assert re.fullmatch(r"\[\d+\] row \| \[\d+\] Oats \| 2 kg \|", row)
-    (bread,) = found["elements"]
-    await hand.do("click_element", index=bread["index"], double=True)
-    assert (await hand.look()).says("Editing Bread")
-
-
 def fragment(dice: random.Random, numbers: "count[int]", deep: int) -> str:
     """A random piece of a page; names are made of words that stand in it, or of none."""
     if deep == 0 or dice.random() < 0.2:
@@ -134,73 +116,3 @@ async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(h
     assert view.says("Bold Ctrl B")
     found = await hand.find(text="far39 end")
     assert "far0 far1" in found
-
-
-async def test_entries_that_begin_with_the_same_control_say_first_what_they_are(hand: Hand) -> None:
-    entry = "<li><input type=checkbox aria-label=Done><button>Edit</button> {}</li>"
-    view = await hand.show(f"<ul>{entry.format('Buy milk')}{entry.format('Walk dog')}</ul><p>End")
-    assert re.sub(r"\[\d+\]", "[n]", view.text).splitlines() == [
-        line
-        for text in ("Buy milk", "Walk dog")
-        for line in (text, '  [n] checkbox "Done"', '  [n] button "Edit"')
-    ] + ["End"]
-
-
-async def test_a_transparent_field_is_called_by_what_is_seen_below_it(hand: Hand) -> None:
-    box = "position: relative; width: 120px; height: 40px"
-    field = "position: absolute; inset: 0; opacity: 0; width: 120px; height: 40px"
-    kinds = {"color": "Pick a colour", "file": "Attach"}
-    view = await hand.show(
-        "<main>"
-        + "".join(
-            f"<div style='{box}'>{text}<input type={kind} style='{field}'></div>"
-            for kind, text in kinds.items()
-        )
-        + "<button>Send</button></main>"
-    )
-    assert [node.name for node in view.elements] == ["Pick a colour", "Attach", "Send"]
-    # As an open dialog does.
-    await hand.script("document.querySelector('main').setAttribute('aria-hidden', true)")
-    assert [node.name for node in (await hand.look()).elements] == ["Pick a colour", "Attach", "Send"]
-
-
-async def test_texts_that_an_open_dialog_hides_from_readers_stay(hand: Hand) -> None:
-    view = await hand.show(
-        "<p>cut</p><p>cut</p><div><button role=radio aria-checked=true tabindex=-1>Left</button></div>"
-        "<p>Rest</p>"
-    )
-    await hand.script(
-        "for (const one of document.body.children) one.setAttribute('aria-hidden', true);"
-        "document.body.style.pointerEvents = 'none'"
-    )
-    assert (await hand.look()).text.replace(" unclickable", "") == view.text
-
-
-@pytest.mark.parametrize("mark", ["tabindex=-1", "data-date={}"])
-async def test_items_that_script_focuses_or_tells_by_their_data_are_listed(hand: Hand, mark: str) -> None:
-    days = "".join(f"<span {mark.format(day)}>{day}</span>" for day in range(26, 32))
-    view = await hand.show(
-        f"<div id=days><p>{days}</p></div><p style='height: 500px'>"
-        "<script>days.onclick = event => window.log = [event.target.textContent]</script>"
-    )
-    assert await hand.clicks(view.index("31")) == ["31"]
-    assert [node.name for node in view.elements] == ["26", "27", "28", "29", "30", "31"]
-
-
-async def test_what_an_editor_holds_beyond_what_is_shown_is_found(hand: Hand) -> None:
-    lines = "".join(f"<p>Line {number} of a longer text</p>" for number in range(40))
-    view = await hand.show(
-        f"<div contenteditable aria-label=Note>{lines}</div><textarea>{'x' * 300} far</textarea>"
-    )
-    for text, found in (("Line 39 of", 2), ("x far", 1)):
-        assert f"Found {found}" in str((await hand.do("find_elements", text=text)).extracted_content)
-        assert not view.says(text)
-
-
-async def test_a_log_is_shown_from_where_it_is_scrolled_to(hand: Hand) -> None:
-    view = await hand.show(
-        "<pre id=log style='height:100px;overflow:auto'></pre><script>for (let n = 0; n < 99; n++)"
-        " log.append(`Received line ${n} of the log\\n`); log.scrollTop = 1e6</script>"
-    )
-    assert view.says("line 98 of")
-    assert not view.says("line 1 of")

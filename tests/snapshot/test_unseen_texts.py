@@ -121,16 +121,3 @@ async def test_fields_that_are_drawn_by_others_are_told_by_both(hand: Hand) -> N
     snapshot, extracted = await told(hand, drawn)
     assert 'checkbox "Agree" checked' in snapshot
     assert "[x]" in extracted
-
-
-async def test_a_badge_that_is_scaled_to_nothing_is_no_part_of_what_stands_around_it(hand: Hand) -> None:
-    badge = "<span class=badge>seven</span>"
-    view = await hand.show(
-        "<style>.badge { position: absolute; transform: scale(0) translate(50%, -50%) }</style>"
-        f"<p>Messages {badge}</p><a href=#in>Inbox{badge}</a><table><tr><th>Name<th onclick=1>City"
-        f"<button>Sort</button>{badge}<tr><td>Ann {badge}<td>Oslo</table>"
-    )
-    assert "seven" not in view.text
-    assert view.says("Messages")
-    assert view.offers("Inbox")
-    assert view.offers("City")

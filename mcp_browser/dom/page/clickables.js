@@ -63,7 +63,6 @@ function openClickable(frame, at, inner = null) {
   }
   const id = keep(element);
   const own = newLine("interactive", element, id, tag === "a" ? "link" : "clickable", cut(name, LONGEST_NAME), statesOf(element, tag, "clickable", name), far, frame.within);
-  own.depth = walk.depth;
   if (walk.heading) own.states.push(`h${walk.heading}`);
   for (let i = at; i < walk.lines.length; i++) /** @type {Line} */ (walk.lines[i]).depth++;
   walk.lines.splice(at, 0, own);
@@ -224,9 +223,11 @@ function nameAlike(element, at) {
   return true;
 }
 
+/** What elements that are alike have in common. @param {Element} element */
+const kindOf = (element) => `${localName(element)} ${firstWord(attribute(element, "class"))}`;
+
 /** Whether a brother of an element is of its kind. @param {Element} element */
 function hasTwin(element) {
-  const kindOf = (/** @type {Element} */ one) => `${localName(one)} ${(attribute(one, "class") || "").split(" ")[0]}`;
   const kind = kindOf(element);
   return (kind === "li " || !kind.endsWith(" ")) && childrenOf(/** @type {Element} */ (parentNode(element))).some((other) => other !== element && kindOf(other) === kind);
 }
@@ -239,16 +240,15 @@ function nameItems(element, at) {
   /** The first line of each child. @type {Map<Element, Line>} */
   const items = new Map();
   for (const line of walk.lines.slice(at + 1)) {
-    let child = null;
-    for (const outer of outward(line.node)) if (flatParent(outer) === element && (child = outer)) break;
+    const child = Array.from(outward(line.node)).find((outer) => flatParent(outer) === element);
     if (child && !items.has(child) && !walk.echoes.has(line)) items.set(child, line);
   }
   if (items.size < 2) return false;
-  const kindOfItem = (/** @type {Element} */ child) => `${localName(child)} ${firstWord(attribute(child, "class"))}`;
-  const kinds = query(element, "input[type=file]") ? Array.from(items.keys(), kindOfItem) : null;
-  const isLone = (/** @type {string} */ kind) => !!kinds && kinds.indexOf(kind) === kinds.lastIndexOf(kind);
+  const kinds = Array.from(items.keys(), kindOf);
+  const isLone = (/** @type {string} */ kind) => kinds.indexOf(kind) === kinds.lastIndexOf(kind);
+  const forFiles = query(element, "input[type=file]") !== null;
   // What is written above items, or in a zone for files, is none.
-  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && !isLone(kindOfItem(child)));
+  const named = [...items].filter(([child]) => !/^(?:h\d|p)$/.test(localName(child)) && !(forFiles && isLone(kindOf(child))));
   for (const [child, line] of named) if (line.kind === "text" || line.kind === "heading") becomeClickable(line, child);
   return named.length > 0;
 }

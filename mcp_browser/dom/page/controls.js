@@ -193,16 +193,10 @@ function enterInside(name, frame) {
   });
 }
 
+/** Whether an element in a link is only a way to write words. @param {Element} element */
+const isPlainText = (element) => INLINE.has(localName(element)) && childElementCount(element) === 0 && !(traits(element) & SPECIAL);
 /** Whether a link holds nothing but words, so that it can stand in a sentence. @param {Element} link */
-function isPlainLink(link) {
-  if (walk.shadows > 0) return false;
-  for (let child = firstChild(link); child; child = nextSibling(child)) {
-    if (nodeType(child) !== 1) continue;
-    const inner = /** @type {Element} */ (child);
-    if (!INLINE.has(localName(inner)) || childElementCount(inner) > 0 || traits(inner) & SPECIAL) return false;
-  }
-  return true;
-}
+const isPlainLink = (link) => walk.shadows === 0 && childrenOf(link).every(isPlainText);
 
 /** @param {Element} element @param {string} tag @param {string} role @param {boolean} editor @param {boolean} unseen @param {Open} frame */
 function enterControl(element, tag, role, editor, unseen, frame) {
@@ -246,11 +240,10 @@ function enterControl(element, tag, role, editor, unseen, frame) {
   if (editor && role === "spinbutton") saysMore(own, frame, name);
   if (LEAVES.has(tag) || editor) return null;
   if (frame.leaf && !saysMore(own, frame, name)) return null;
-  const outer = walk.parted;
-  walk.parted = PARTED.has(role);
+  const outer = setWalk({ parted: PARTED.has(role) });
   const value = own.states.find((state) => state.startsWith('value="'));
   whenRead(frame, () => {
-    walk.parted = outer;
+    outer();
     const at = walk.lines.lastIndexOf(own) + 1;
     const inner = walk.lines[at];
     if (!inner || walk.lines.length > at + 1) return;

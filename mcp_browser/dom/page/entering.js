@@ -116,12 +116,15 @@ function enterElement(element, parent) {
   if (muted) return bits & LEAF_TAG || leaf ? null : frame;
   if (tag === "label" && !role) return enterLabel(element, frame);
   if (tag === "canvas" && what === "region") what = "";
+  const isRegion = what === "region" && REGIONS.has(role);
   switch (what) {
     case "interactive":
       return enterControl(element, tag, role, editor, unseen, frame);
     case "region":
       if (hasPlainHandler(element, role)) return enterClickable(element, frame, role);
-      return enterRegion(element, tag, role, frame);
+      if (isRegion && enterRegion(element, tag, role, frame)) return frame;
+      role = "";
+      break;
     case "heading":
       return enterHeading(element, tag, frame);
     case "row":
@@ -141,7 +144,7 @@ function enterElement(element, parent) {
   if (tag === "svg") {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
     const name = nameOf(element, tag, "");
-    if (name && walk.inside === null && (explicit === "img" || attribute(element, "aria-hidden") !== "true")) pushImage(element, name);
+    if (name && walk.inside === null && (explicit === "img" || attribute(element, "aria-hidden") !== "true")) pushSaid(element, "image", name);
     if (walk.inside === null && !name && inner === 0) return null;
   }
   if (attributed) {
@@ -172,13 +175,13 @@ function enterElement(element, parent) {
     return null;
   }
   const isOne = heardListeners && (means & (SPECIAL | OTHER)) !== 0 && (walk.inside === null || tag === "a") && isItemOfListener(element);
-  if ((isOne || ((walk.inside === null || !parent) && hasHandler(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
+  if (!isRegion && (isOne || ((walk.inside === null || !parent) && hasHandler(element))) && !isDrawnByEditor(element) && element !== body() && element !== rootElement()) {
     return enterClickable(element, frame, role);
   }
   if (bits & LEAF_TAG) return null;
   if (!inline && parent && frame.zone === null && inner > 0) {
-    if (walk.rects <= 0) learnZone(element, tag, frame, parent);
-    else if (attributed && isCollapsed(element)) {
+    if (walk.rects <= 0) learnZone(element, frame, parent);
+    else if (attributed && frame.faint !== "fields" && isCollapsed(element)) {
       if (!holdsKeyField(element)) return null;
       frame.faint = "fields";
       frame.muted = true;

@@ -129,5 +129,5 @@ function takeText(frame, holder, text) {
   if (walk.inside === null && frame.hand !== false && !blank && handAt(walk.open.length - 1)) discover(underHand());
   // In preformatted text the ends of lines mean something.
   if (!blank && text.includes("\n") && closest(holder, "pre")) text = text.replace(/\r?\n/g, " ⏎ ");
-  gather(holder, OURS.test(text) ? text.replace(OUR_SIGNS, "") : text, frame);
+  gather(holder, text.replace(OUR_SIGNS, ""), frame);
 }

@@ -117,10 +117,8 @@ const TITLED = "[title],[alt]:not([alt='']),[aria-label]";
 
 /** What a tooltip or description says, of the element or of what is in it. @param {Element} element @param {boolean} seen whether only what is seen speaks for it */
 function tipOf(element, seen = false) {
-  for (const name of TOOLTIPS) {
-    const tip = tidy(attribute(element, name) || "");
-    if (tip) return tip;
-  }
+  const tip = TOOLTIPS.map((name) => tidy(attribute(element, name) || "")).find(Boolean);
+  if (tip) return tip;
   const described = referred(element, "aria-describedby").map((target) => tidy(textContent(target))).find(Boolean);
   if (described) return described;
   const inner = seen ? Array.from(queryAll(element, TITLED)).find(isSeen) : query(element, `${TITLED},svg > title`);
@@ -133,10 +131,8 @@ const MOST_OUTLINED = 6;
 /** What is said of an element by what is put around it alone, or by the outline that is drawn beside it. @param {Element} element */
 function tipAround(element) {
   const outer = flatParent(element);
-  if (!isElement(outer)) return "";
-  const [tag, inner] = [localName(outer), childElementCount(outer)];
-  if ((tag !== "span" && tag !== "div") || inner > MOST_OUTLINED) return "";
-  if (inner === 1) return traits(outer) & (LABEL | TITLE) ? tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "") : "";
+  if (!isElement(outer) || !/^(?:span|div)$/.test(localName(outer)) || childElementCount(outer) > MOST_OUTLINED) return "";
+  if (childElementCount(outer) === 1) return tidy(attribute(outer, "aria-label") || attribute(outer, "title") || "");
   const outline = query(outer, ":scope > fieldset[aria-hidden=true] > legend");
   return outline ? tidy(textContent(outline)) : "";
 }
@@ -145,10 +141,8 @@ function tipAround(element) {
 function iconOf(element) {
   const icons = [element, ...Array.from(queryAll(element, ICONS)).slice(0, MOST_ICONS)];
   for (const icon of icons) {
-    for (const name of ICON_ATTRIBUTES) {
-      const value = attribute(icon, name);
-      if (value) return inWords(value.replace(/^[\w-]+:/, ""));
-    }
+    const value = ICON_ATTRIBUTES.map((name) => attribute(icon, name)).find(Boolean);
+    if (value) return inWords(value.replace(/^[\w-]+:/, ""));
     const tag = localName(icon);
     const test = icon !== element && /^(.*)Icon$/.exec(attribute(icon, "data-testid") || "");
     const fragment = tag === "use" && /#(?:icons?-|ico-|i-|svg-|symbol-)?([\w-]+)$/i.exec(attribute(icon, "href") || attribute(icon, "xlink:href") || "");

@@ -158,12 +158,8 @@ function arrived(field) {
 function rowOf(text) {
   let row = text;
   for (const outer of outward(flatParent(text), MOST_UP_TO_ROW)) {
-    if (tidy(textContent(outer)) !== tidy(textContent(row))) {
-      if (matches(row, "li,tr,[role]")) break;
-      const kind = attribute(outer, "class");
-      const isRow = kind && outer.parentElement && [...outer.parentElement.children].some((other) => other !== outer && attribute(other, "class") === kind);
-      if (!isRow && !matches(outer, "li,tr")) break;
-    }
+    const hasMore = tidy(textContent(outer)) !== tidy(textContent(row));
+    if (hasMore && (matches(row, "li,tr,[role]") || !(hasTwin(outer) || matches(outer, "li,tr")))) break;
     row = outer;
   }
   return row;

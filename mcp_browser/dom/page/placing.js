@@ -83,21 +83,21 @@ function escapes(element, port) {
   return false;
 }
 
-/** A box of no height that hides what is in it. @param {Element} element */
+/** A box without a size that hides what is in it. @param {Element} element */
 function isCollapsed(element) {
   walk.rects--;
-  const box = rectOf(element);
-  if (box.height > 0 && box.width > 0) return false;
-  const style = styleOf(element);
-  const clips = (box.height === 0 && style.overflowY !== "visible") || (box.width === 0 && style.overflowX !== "visible");
-  return clips && style.display !== "contents" && !letsOut(element, style.position);
+  const { width, height } = rectOf(element);
+  if (height > 1 && width > 1) return false;
+  const { overflowX, overflowY, display, position } = styleOf(element);
+  const clips = (height <= 1 && overflowY !== "visible") || (width <= 1 && overflowX !== "visible");
+  return clips && display !== "contents" && display !== "inline" && !letsOut(element, position);
 }
 
 const MOST_GUESSES = 63;
 
-/** Learn how far off a box lies, so that not all in it is measured, nor each of many far brothers of a kind. @param {Element} element @param {string} tag @param {Open} frame @param {Open} parent */
-function learnZone(element, tag, frame, parent) {
-  const kind = `${tag} ${attribute(element, "class") || ""}`;
+/** Learn how far off a box lies, so that not all in it is measured, nor each of many far brothers of a kind. @param {Element} element @param {Open} frame @param {Open} parent */
+function learnZone(element, frame, parent) {
+  const kind = kindOf(element);
   if (parent.guesses > 0 && parent.far !== null && parent.kind === kind) {
     parent.guesses--;
     frame.zone = parent.far;

@@ -3,20 +3,15 @@
 /** What is being read adds nothing at all. */
 const ALL = "\uE002";
 
-/** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
+/** A region's line, where it is worth one. @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
 function enterRegion(element, tag, role, frame) {
-  const needsName = REGIONS.get(role);
-  if (needsName === undefined) {
-    return hasHandler(element) && walk.inside === null ? enterClickable(element, frame, "") : enterPlain(element, tag, frame);
-  }
   let name = nameOf(element, tag, role);
   const isDialog = role === "dialog" || role === "alertdialog";
   const titled = !name && isDialog && query(element, "h1,h2,h3,h4,[role=heading],[class*=title]");
   if (titled) name = tidy(textContent(titled));
   // A list that a control holds is one of its own.
   const within = walk.inside !== null && (role !== "listbox" || walk.inside === ALL);
-  if ((needsName && !name) || within) return enterPlain(element, tag, frame);
-  if (role === "form" && name && tag === "form" && !matches(element, "[aria-label],[aria-labelledby]")) return enterPlain(element, tag, frame);
+  if ((REGIONS.get(role) && !name) || within) return null;
   flush();
   const far = farOf(element, true);
   const id = keep(element);
@@ -47,30 +42,14 @@ function isWithinTwin(own, at) {
   return walk.lines.slice(at + 2).every((line) => line.depth > twin.depth);
 }
 
-/** @param {Element} element @param {string} tag @param {Open} frame */
-function enterPlain(element, tag, frame) {
-  if (attribute(element, "aria-hidden") === "true" && walk.inside === null && isDecoration(element)) return hush(frame);
-  if (LEAVES.has(tag)) return null;
-  if (frame.zone === null) {
-    const parent = walk.open[walk.open.length - 1];
-    if (walk.rects > 0) return isCollapsed(element) ? null : frame;
-    if (parent && !frame.leaf) learnZone(element, tag, frame, parent);
-  }
-  return frame;
-}
-
 /** Whether what is hidden from readers alone says nothing: an icon, or what stands beside it just so. @param {Element} element */
 function isDecoration(element) {
   // What a slot or a shadow tree shows stands elsewhere.
   if (query(element, `${CONTROLS},slot`) || shadowOf(element) || isDrawnByEditor(element)) return false;
   const text = textContent(element);
   if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
-  for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
-    if (other === element || !isElement(other) || textContent(other) !== text || attribute(other, "aria-hidden") === "true") continue;
-    const box = rectOf(other);
-    if (box.width > 1 && box.height > 1) return true;
-  }
-  return false;
+  const isSame = (/** @type {Element} */ other) => other !== element && textContent(other) === text && attribute(other, "aria-hidden") !== "true";
+  return childrenOf(parentNode(element) || element).filter(isSame).map(rectOf).some(({ width, height }) => width > 1 && height > 1);
 }
 
 /** @param {Open} frame */
@@ -96,11 +75,10 @@ function enterHeading(element, tag, frame) {
     if (far === far) walk.lines.push(newLine("heading", element, idOf(element), "heading", cut(tidy(label), LONGEST_TEXT), [`level=${level}`], far));
     return null;
   }
-  const outer = walk.heading;
   const from = walk.lines.length;
-  walk.heading = level;
+  const outer = setWalk({ heading: level });
   return whenRead(frame, () => {
-    walk.heading = outer;
+    outer();
     // A heading that only repeats the name of the control around it is a state of that control.
     const around = walk.inside !== null && walk.lines.slice(from).every((line) => walk.echoes.has(line)) ? walk.lines.findLast((line) => line.depth < walk.depth) : undefined;
     if (around && around.kind === "interactive") sayHeading(around, level);

@@ -89,6 +89,10 @@ function pushText(text, field, states) {
 /** Whether a component that has no role is checked or selected by an attribute of its own, as native controls are. @param {Element} element @param {string} state */
 const saysItself = (element, state) => localName(element).includes("-") && !explicitRole(element) && (attribute(element, state) ?? "false") !== "false";
 
+/** What a number has to be, by attributes of such names. @param {Element} element @param {string} prefix @param {string[]} names */
+const bounds = (element, prefix, names) =>
+  names.map((name) => [name, tidy(attribute(element, prefix + name) || "")]).flatMap(([name, given]) => (given && given !== "any" ? `${name}=${given}` : []));
+
 /** @param {Element} element @param {string} tag @param {string} role @param {string} name @returns {string[]} */
 function statesOf(element, tag, role, name) {
   /** @type {string[]} */
@@ -122,11 +126,7 @@ function statesOf(element, tag, role, name) {
   if (current && current !== "false") states.push("current");
   if (role === "slider" || role === "spinbutton" || role === "scrollbar") {
     const value = attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow");
-    if (value && tag !== "input") states.push(`value=${quoted(tidy(value))}`);
-    for (const bound of value && tag !== "input" && role !== "scrollbar" ? ["min", "max"] : []) {
-      const given = attribute(element, `aria-value${bound}`);
-      if (given) states.push(`${bound}=${tidy(given)}`);
-    }
+    if (value && tag !== "input") states.push(`value=${quoted(tidy(value))}`, ...(role === "scrollbar" ? [] : bounds(element, "aria-value", ["min", "max"])));
   } else if ((role === "textbox" || role === "searchbox" || role === "combobox") && tag !== "input" && tag !== "textarea" && tag !== "select") {
     const held = tidy(heldBy(element));
     const isLabelled = role === "combobox" && name && held.startsWith(`${name} `) && shownWithin(element, "*").some((part) => childElementCount(part) === 0 && tidy(textContent(part)) === name);
@@ -217,10 +217,7 @@ function inputStates(input, role, name, states) {
   if (type === "range" || type === "number") {
     const meaning = tidy(attribute(input, "aria-valuetext") || "");
     if (meaning && meaning !== value) states.push(`text=${quoted(cut(meaning, LONGEST_VALUE))}`);
-    for (const bound of ["min", "max", "step"]) {
-      const given = attribute(input, bound);
-      if (given && given !== "any") states.push(`${bound}=${tidy(given)}`);
-    }
+    states.push(...bounds(input, "", ["min", "max", "step"]));
   }
 }
 

@@ -165,7 +165,7 @@ function besideControls(cell) {
   for (const holder of [cell, ...queryAll(cell, "*")]) {
     const control = holder === cell ? null : closest(holder, CONTROLS);
     if (control && control !== cell && _contains.call(cell, control)) continue;
-    for (let node = firstChild(holder); node; node = nextSibling(node)) if (nodeType(node) === 3 && !isScaledAway(holder)) text += `${data(/** @type {Text} */ (node))} `;
+    if (!isScaledAway(holder)) text += `${ownText(holder)} `;
   }
   return tidy(text);
 }
@@ -222,10 +222,7 @@ function closeRow(element, row, at, far, selected) {
   const first = walk.rows.get(key);
   const text = cells.join(" | ");
   // A control without lines of its own below it stands in the row.
-  const parts = inner.filter((line, i) => {
-    const next = inner[i + 1];
-    return line.kind === "interactive" && text.includes(reference(line.id)) && !(next && next.depth > line.depth);
-  });
+  const parts = inner.filter((line, i) => line.kind === "interactive" && text.includes(reference(line.id)) && !((inner[i + 1]?.depth ?? 0) > line.depth));
   if (far !== far || !(row.clickable || !bare || parts.length > 1 || key)) {
     for (const line of inner) line.depth--;
     return;

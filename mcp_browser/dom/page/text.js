@@ -9,7 +9,6 @@ const UNTIDY = /[^\S ]| {2}|^ | $|[\u0000-\u001F\u007F-\u009F\uE000-\uF8FF\u00AD
 const INVISIBLE = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\uE002-\uF8FF\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFDD0-\uFDEF\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\uFFFE\uFFFF]|\uD82F[\uDCA0-\uDCA3]|\uD834[\uDD73-\uDD7A]|[\uD83F\uD87F\uD8BF\uD8FF\uD93F\uD97F\uD9BF\uD9FF\uDA3F\uDA7F\uDABF\uDAFF\uDB3F\uDB7F][\uDFFE\uDFFF]|[\uDB40-\uDB43\uDB80-\uDBFF][\uDC00-\uDFFF]/g;
 /** The characters that references are made of, in a text of the page. */
 const OUR_SIGNS = /[\uE000\uE001]/g;
-const OURS = /[\uE000\uE001]/;
 
 /** A text of the page without what cannot be seen. @param {string} text */
 const visible = (text) => text.replace(INVISIBLE, "").replace(OUR_SIGNS, "");

@@ -94,12 +94,4 @@ function newLine(kind, node, id, role, name, states, far, port = portNow()) {
 const bareLine = (kind, id, role, name, states, node = null) => ({ kind, depth: 0, id, role, name, states, marks: NO_MARKS, far: 0, port: NO_PORT, node, parts: null, cells: null, entry: "" });
 
 /** Lines, and behind each row what stands in it. @param {Line[]} lines @returns {Line[]} */
-function withParts(lines) {
-  if (!lines.some((line) => line.parts)) return lines;
-  const all = [];
-  for (const line of lines) {
-    all.push(line);
-    if (line.parts) all.push(...line.parts);
-  }
-  return all;
-}
+const withParts = (lines) => lines.flatMap((line) => (line.parts ? [line, ...line.parts] : line));

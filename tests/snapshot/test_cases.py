@@ -1,0 +1,101 @@
+"""Pages, what each shows, and what comes of what is done on it: the cases of cases/*.html.
+
+A case is a comment and the page after it. The comment has a title, then steps, one a line:
+
+    = button "Save" / Words       all lines that the page shows, without indexes; "/" may begin the next line
+    click_element "Save" {…} …    an action, the name (and role) of its element, more arguments; perhaps
+        == ["saved"]              what `window.log` holds by then; `note(word)` makes a listener that logs
+        says REGEX                what the result says: its text, its content, its observation
+        fails ActionError: REGEX  the error that it raises
+    js b.checked == true          the value of an expression in the page
+    changes REGEX                 what has changed since the page was reported last
+
+A title in capitals names a piece of other pages.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mcp_browser.errors
+from mcp_browser.dom.models import DomChanges, DomNode
+from mcp_browser.rendering import render_changes
+from tests.snapshot.hand import CLIPPED, LOG, Hand, View, words_of
+
+CASE = re.compile(r"^<!-- (.+?)((?:\n.+?)*) -->\n(.*?)(?=^<!-- |\Z)", re.M | re.S)
+STEP = re.compile(r'(\w+)(?: (?:(\w+) )?"((?:[^"\\]|\\.)*)")?(?: (\{.*?\}))?(?: (==|says|fails) (.*))?')
+BARRED = {"disabled", "inert", "unclickable"}
+
+
+def cases() -> list[Any]:
+    """Page and steps of each case."""
+    found: list[Any] = []
+    for path in sorted((Path(__file__).parent / "cases").glob("*.html")):
+        pieces = {"CLIPPED": CLIPPED}
+        for title, steps, html in CASE.findall(path.read_text("utf-8")):
+            page = html
+            for name, piece in pieces.items():
+                page = page.replace(name, piece)
+            if title.isupper():
+                pieces[title] = page
+            else:
+                lines = re.sub(r"\n(?=/ )", " ", steps).strip().splitlines()
+                found.append(pytest.param(page, lines, id=f"{path.stem}: {title}"))
+    return found
+
+
+@pytest.mark.parametrize(("html", "steps"), cases())
+async def test_a_page_shows_and_does_what_its_case_says(hand: Hand, html: str, steps: list[str]) -> None:
+    view = await hand.show(LOG + html)
+    acted = False
+    for step in steps:
+        if step.startswith("= "):
+            view = await hand.look() if acted else view
+            said = re.sub(r'\[\d+\] (?=\S+ "|row \|)', "", view.text)
+            assert re.sub(r"\[\d+\]", "[n]", said).splitlines() == step[2:].split(" / ")
+        elif step.startswith("js "):
+            expression, _, value = step[3:].rpartition(" == ")
+            assert await hand.script(expression) == json.loads(value)
+            acted = True
+        elif step.startswith("changes "):
+            changes = await hand.tab.dom.changes()
+            assert isinstance(changes, DomChanges)
+            assert re.search(step[8:], render_changes(changes))
+        else:
+            await carry_out(hand, view, step)
+            acted = True
+
+
+async def carry_out(hand: Hand, view: View, step: str) -> None:
+    """Do what a step says, and check what it says of that."""
+    match = STEP.fullmatch(step)
+    assert match, step
+    action, role, name, given, sign, wanted = match.groups()
+    arguments = json.loads(given or "{}")
+    if name is not None:
+        # What has no index is named by its role and what it says.
+        node = found_in(view, name, role)
+        arguments["index"] = node.index if node else f'{role} "{name}"'
+        assert sign == "fails" or "force" in arguments or not node or not BARRED & set(node.states)
+    if sign == "fails":
+        error, _, words = wanted.partition(": ")
+        with pytest.raises(getattr(mcp_browser.errors, error), match=words):
+            await hand.do(action, **arguments)
+        return
+    result = await hand.do(action, **arguments)
+    if sign == "==":
+        assert await hand.log() == json.loads(wanted)
+    elif sign == "says":
+        told = [result.extracted_content, result.page_content, result.observation and words_of(result)]
+        assert re.search(wanted, "\n".join(filter(None, told)), re.M)
+
+
+def found_in(view: View, name: str, role: str | None) -> DomNode | None:
+    """The element of that name or hint, if the page shows one."""
+    called = [node for node in view.elements if name == node.name or f'hint="{name}"' in node.states]
+    found = [node for node in called if role in (None, node.role)]
+    assert len(found) < 2, view.text
+    return found[0] if found else None
