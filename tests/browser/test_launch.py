@@ -51,7 +51,6 @@ def program(path: Path, script: str = "echo Browser 1.2.3") -> Path:
 def playwright_build(folder: Path, build: str) -> Path:
     """One of Playwright's builds in its folder, as far as a look at the disk goes."""
     package = launch.driver_package()
-    assert package is not None
     listed = json.loads((package / "browsers.json").read_text("utf-8"))["browsers"]
     revision = next(entry["revision"] for entry in listed if entry["name"] == build)
     home = folder / f"{build.replace('-', '_')}-{revision}"
@@ -166,9 +165,7 @@ def test_the_browser_is_kept_from_calling_home_and_from_features_that_nobody_use
     assert {"--disable-background-networking", "--disable-component-update"} <= set(args)
     assert args[-1] == "--mute-audio"
     assert not any("site-isolation" in arg or "no-sandbox" in arg for arg in args)
-    package = launch.driver_package()
-    assert package is not None
-    bundle = (package / "lib" / "coreBundle.js").read_text(encoding="utf-8")
+    bundle = (launch.driver_package() / "lib" / "coreBundle.js").read_text(encoding="utf-8")
     (listed,) = re.findall(r"disabledFeatures = \[(.*?)\]", bundle, re.DOTALL)
     playwrights = re.findall(r'"(\w+)"', listed)
     (switch,) = [arg for arg in args if arg.startswith("--disable-features=")]

@@ -13,23 +13,18 @@
   const matches = Element.prototype.matches;
   const append = Node.prototype.appendChild;
   const { open, write, close, querySelector: find } = Document.prototype;
-  /** @param {any} kind @param {string} name */
-  const getter = (kind, name) => /** @type {any} */ (getOwnPropertyDescriptor(kind.prototype, name)).get;
-  const idOf = getter(Element, "id");
-  const tagOf = getter(Element, "localName");
-  const kindOf = getter(HTMLInputElement, "type");
-  const valueOf = getter(HTMLInputElement, "value");
-  const checkedOf = getter(HTMLInputElement, "checked");
-  const filesOf = getter(HTMLInputElement, "files");
-  const nameOf = getter(File, "name");
-  const chosenOf = getter(HTMLSelectElement, "selectedIndex");
   const Input_ = HTMLInputElement;
   const Select = HTMLSelectElement;
+  /** @param {any} owner @param {string[]} names */
+  const getters = (owner, ...names) => names.map((name) => /** @type {any} */ (getOwnPropertyDescriptor(owner, name)).get);
+  const [idOf, tagOf] = getters(Element.prototype, "id", "localName");
+  const [kindOf, valueOf, checkedOf, filesOf] = getters(Input_.prototype, "type", "value", "checked", "files");
+  const [nameOf] = getters(File.prototype, "name");
+  const [chosenOf] = getters(Select.prototype, "selectedIndex");
   const rangesOf = InputEvent.prototype.getTargetRanges;
-  const submitterOf = getter(SubmitEvent, "submitter");
-  const typeOf = getter(Event, "type");
-  const trustedOf = /** @type {any} */ (getOwnPropertyDescriptor(new Event("x"), "isTrusted")).get;
-  const targetOf = getter(Event, "target");
+  const [submitterOf] = getters(SubmitEvent.prototype, "submitter");
+  const [typeOf, targetOf] = getters(Event.prototype, "type", "target");
+  const [trustedOf] = getters(new Event("x"), "isTrusted");
   const { Image: Picture, CustomEvent: Custom, SubmitEvent: Submit, InputEvent: Input, StaticRange: Static, Proxy: Wrapper } = window;
   const encode = encodeURIComponent;
   const { random } = Math;

@@ -85,45 +85,33 @@ KINDS = ("same process", "cross-site", "srcdoc", "data", "blank", "blob", "sandb
 """Kinds of frames."""
 
 
-def framed(site: Site, kind: str, body: str, *, id: str = "frame") -> str:  # noqa: PLR0911
+def framed(site: Site, kind: str, body: str, *, id: str = "frame") -> str:
     """A frame of a kind that holds a body."""
-    attributes = f"id={id} title={id} width=500 height=320"
+    if kind == "nested":
+        within = framed(site, "srcdoc", framed(site, "cross-site", body, id="inner"), id="middle")
+        return framed(site, "same process", within, id=id)
     document = f"<!doctype html><title>Inner</title>{body}"
-    packed = in_script(document)
-    match kind:
-        case "same process" | "cross-site":
-            base = site.url if kind == "same process" else site.other
-            return f"<iframe {attributes} src='{base + _path(site.page(body))}'></iframe>"
-        case "srcdoc":
-            return f'<iframe {attributes} srcdoc="{html.escape(document)}"></iframe>'
-        case "sandboxed":
-            return f'<iframe {attributes} sandbox="allow-scripts" srcdoc="{html.escape(document)}"></iframe>'
-        case "data":
-            return f"<iframe {attributes} src='data:text/html,{quote(document)}'></iframe>"
-        case "blob":
-            return (
-                f"<iframe {attributes}></iframe><script>document.getElementById('{id}').src ="
-                f" URL.createObjectURL(new Blob([{packed}], {{type: 'text/html'}}))</script>"
-            )
-        case "blank":
-            # Its document stays the blank one; scripts run where they are put in as elements.
-            return (
-                f"<iframe {attributes}></iframe><script>(() => {{"
-                f"const inner = document.getElementById('{id}').contentDocument;"
-                f"inner.body.innerHTML = {packed};"
-                "for (const old of [...inner.querySelectorAll('script')]) {"
-                "const script = inner.createElement('script'); script.textContent = old.textContent;"
-                "old.replaceWith(script) } })()</script>"
-            )
-        case "nested":
-            within = framed(site, "srcdoc", framed(site, "cross-site", body, id="inner"), id="middle")
-            return framed(site, "same process", within, id=id)
-        case _:
-            raise ValueError(kind)
-
-
-def _path(url: str) -> str:
-    return "/" + url.split("/", 3)[3]
+    packed, inline = in_script(document), f'srcdoc="{html.escape(document)}"'
+    path = site.page(body).removeprefix(site.url)
+    holds = {
+        "same process": f"src='{site.url}{path}'",
+        "cross-site": f"src='{site.other}{path}'",
+        "srcdoc": inline,
+        "sandboxed": f'sandbox="allow-scripts" {inline}',
+        "data": f"src='data:text/html,{quote(document)}'",
+    }.get(kind, "")
+    frame = f"document.getElementById('{id}')"
+    script = {
+        "blob": f"{frame}.src = URL.createObjectURL(new Blob([{packed}], {{type: 'text/html'}}))",
+        # Its document stays the blank one; scripts run where they are put in as elements.
+        "blank": f"(() => {{ const inner = {frame}.contentDocument; inner.body.innerHTML = {packed};"
+        "for (const old of [...inner.querySelectorAll('script')]) {"
+        "const script = inner.createElement('script'); script.textContent = old.textContent;"
+        "old.replaceWith(script) } })()",
+    }.get(kind)
+    assert holds or script, kind
+    tag = f"<iframe id={id} title={id} width=500 height=320 {holds}></iframe>"
+    return tag + (f"<script>{script}</script>" if script else "")
 
 
 class Victim:

@@ -230,21 +230,19 @@ class Artifacts:
         self._kept: dict[int, Artifact] = {}
         self._pending: dict[int, PendingArtifact] = {}
         self._staged: dict[Path, int] = {}
-        self._inbox: TemporaryFolder | None = None
         # Takes the address of a file added or removed
         self.on_change: Callable[[str], None] = lambda _uri: None
 
     @property
     def folder(self) -> Path:
         """The folder of the files: the output folder, or a temporary one that is deleted with the session."""
-        if self._output_dir is not None:
-            return self._output_dir
+        return self._output_dir or self._temporary_folder
+
+    @property
+    def _temporary_folder(self) -> Path:
         if self._temporary is None:
             self._temporary = TemporaryFolder()
         return self._temporary.path
-
-    def __len__(self) -> int:
-        return len(self._kept)
 
     @property
     def size(self) -> int:
@@ -363,14 +361,12 @@ class Artifacts:
 
         It is not one of `files`. The oldest such files are deleted if all exceed the size limit.
         """
-        if self._inbox is None:
-            self._inbox = TemporaryFolder()
         most = self._settings.max_files_size * BYTES_A_MEGABYTE
         while self._staged and sum(self._staged.values()) + len(content) > most:
             oldest = next(iter(self._staged))
             del self._staged[oldest]
             oldest.unlink(missing_ok=True)
-        path = take_free_path(self._inbox.path / secrets.token_hex(4), safe_name(name))
+        path = take_free_path(self._temporary_folder / secrets.token_hex(4), safe_name(name))
         await asyncio.to_thread(path.write_bytes, content)
         self._staged[path] = len(content)
         return path
@@ -395,9 +391,8 @@ class Artifacts:
         if self._disk is not None:
             self._disk.sessions.remove(self)
             self._disk = None
-        folders = self._temporary, self._inbox
-        self._temporary = self._inbox = None
-        for folder in filter(None, folders):
+        folder, self._temporary = self._temporary, None
+        if folder is not None:
             await asyncio.to_thread(folder.remove)
 
     def _bounds(self) -> str:

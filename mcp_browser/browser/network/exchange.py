@@ -99,8 +99,9 @@ def redact(exchange: Exchange, body: bytes | None, redactor: Redactor) -> Redact
     request_body = as_text(exchange.request_body, request_type)
     response_body = as_text(body, exchange.mime_type)
 
-    def redacted() -> RedactedExchange:
-        return RedactedExchange(
+    while True:
+        known = redactor.known
+        redacted = RedactedExchange(
             url=redactor.url(exchange.url),
             request_headers=redactor.headers(exchange.request_headers),
             response_headers=redactor.headers(exchange.response_headers),
@@ -110,11 +111,9 @@ def redact(exchange: Exchange, body: bytes | None, redactor: Redactor) -> Redact
                 frame.text if frame.binary else redactor.body(frame.text) for frame in exchange.frames
             ),
         )
-
-    known = redactor.known
-    first = redacted()
-    # A secret found in one part may also be in a part before it.
-    return first if redactor.known == known else redacted()
+        # A secret found in one part may also be in a part before it.
+        if redactor.known == known:
+            return redacted
 
 
 def as_text(body: bytes | None, mime_type: str) -> str | None:

@@ -7,7 +7,6 @@ there are routes, Playwright intercepts every request.
 
 import asyncio
 import contextlib
-import functools
 import itertools
 import re
 import time
@@ -55,7 +54,6 @@ class NetworkLog(SessionPlugin):
         self._ids = itertools.count(1)
         self._kept: dict[int, Exchange] = {}
         self._by_request: WeakKeyDictionary[Request, Exchange] = WeakKeyDictionary()
-        self._marks: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self._weight = 0
         self.changed = Condition()  # Wakes at each event
         self._tasks: set[asyncio.Task[None]] = set()
@@ -102,8 +100,6 @@ class NetworkLog(SessionPlugin):
         """Note where the answer to a request will come from."""
         if (exchange := self._by_request.get(request)) is not None:
             exchange.source = source
-        else:
-            self._marks[request] = source
 
     def secrets(self) -> frozenset[str]:
         """The secrets that exchanges contain under their names; other requests may repeat them elsewhere."""
@@ -128,7 +124,6 @@ class NetworkLog(SessionPlugin):
     async def opened(self, context: BrowserContext) -> None:
         """Listen to all pages and workers of a context."""
         self._by_request.clear()
-        self._marks.clear()
         if self.since is None and not self._kept and any(page.url != "about:blank" for page in context.pages):
             self.since = time.time()
         context.on("request", self._on_request)
@@ -164,7 +159,6 @@ class NetworkLog(SessionPlugin):
             request_headers=list(request.headers.items()),
             request=request,
             redirected_from=before.id if before is not None else None,
-            source=self._marks.pop(request, ""),
         )
         self._add(exchange)
         if before is not None:
@@ -412,7 +406,12 @@ class Routes(SessionPlugin):
             )
         self._log = await self._session.plugin(NetworkLog)
         rule = MockRule(next(self._ids), pattern, method.upper() if method else None, answer, left=times)
-        handler = functools.partial(self._handle, rule)
+
+        async def handler(route: Route, request: Request) -> None:
+            # A request whose page is gone needs no answer.
+            with contextlib.suppress(PlaywrightError):
+                await self._respond(rule, route, request)
+
         try:
             await self._session.context.route(pattern.regex, handler)
         except PlaywrightError as error:
@@ -443,11 +442,6 @@ class Routes(SessionPlugin):
         if context is not None and handler is not None:
             with contextlib.suppress(PlaywrightError):
                 await context.unroute(rule.pattern.regex, handler)
-
-    async def _handle(self, rule: MockRule, route: Route, request: Request) -> None:
-        # A request whose page is gone needs no answer.
-        with contextlib.suppress(PlaywrightError):
-            await self._respond(rule, route, request)
 
     async def _respond(self, rule: MockRule, route: Route, request: Request) -> None:
         fits = rule.method in (None, request.method) and rule.left != 0

@@ -48,12 +48,11 @@ def driver_problem() -> str | None:
     return next(about_libraries, words[-1] if words else f"it ended with code {said.returncode}")
 
 
-def driver_package() -> Path | None:
+def driver_package() -> Path:
     """The folder of the driver's package in Playwright, found without importing it."""
     spec = find_spec("playwright")
-    if spec is None or spec.origin is None:
-        return None
-    return Path(spec.origin).parent / "driver" / "package"
+    assert spec is not None
+    return Path(spec.origin or "").parent / "driver" / "package"
 
 
 def driver_environment() -> dict[str, str]:
@@ -71,9 +70,9 @@ def driver_environment() -> dict[str, str]:
 def start_driver() -> None:
     """Start the driver in the background, if possible; `take_over` uses it."""
     global _waiting  # noqa: PLW0603
-    package = driver_package()
-    if package is None or sys.platform == "win32" or _waiting is not None:
+    if sys.platform == "win32" or _waiting is not None:
         return
+    package = driver_package()
     node = os.environ.get("PLAYWRIGHT_NODEJS_PATH") or str(package.parent / "node")
     environment = {**os.environ, **driver_environment(), "PW_LANG_NAME": "python"}
     environment["PW_LANG_NAME_VERSION"] = f"{sys.version_info.major}.{sys.version_info.minor}"

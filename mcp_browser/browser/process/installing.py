@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -49,6 +48,7 @@ class Installer:
         self._allowed = allowed
         self._report = report
         self._doing = doing
+        self._said: list[str] = []
 
     def mend_driver(self) -> None:
         """Check Playwright's driver; install what it lacks, if allowed. Raises BrowserUnavailable."""
@@ -120,20 +120,19 @@ class Installer:
                 subprocess.run(["sudo", "-v"], check=False)  # Asks for the password first.
             prefix = ["sudo", "-n"]
         update = [*prefix, "apt-get", "update", *_UPDATE_OPTIONS]
-        lines: list[str] = []
-        failure = self._run(update, "Reading the lists of packages", lines)
+        failure = self._run(update, "Reading the lists of packages")
         # apt-get succeeds even if no source answers.
-        if failure is None and lines and not any(line.startswith(("Hit:", "Get:")) for line in lines):
+        if failure is None and self._said and not re.search("^(Hit|Get):", "\n".join(self._said), re.M):
             failure = "no source of packages answers"
         if failure is None:
             install = [*prefix, "apt-get", "install", *_INSTALL_OPTIONS, *packages]
             failure = self._run(install, f"Installing {', '.join(packages)}")
         return failure and f"apt-get failed ({failure})"
 
-    def _run(self, command: Sequence[str], title: str, said: list[str] | None = None) -> str | None:
-        """Run a command and show its progress; why it failed, None if it did not."""
+    def _run(self, command: Sequence[str], title: str) -> str | None:
+        """Run a command, keep what it says and show its progress; why it failed, None if it did not."""
         self._doing(title)
-        last: deque[str] = deque(maxlen=_FAILED_LINES)
+        self._said.clear()
         try:
             process = subprocess.Popen(
                 command,
@@ -148,13 +147,12 @@ class Installer:
             return f"{Path(command[0]).name}: {error.strerror}"
         with process:
             for line in filter(str.strip, process.stdout or ()):
-                last.append(line.strip())
-                if said is not None:
-                    said.append(line.strip())
+                self._said.append(line.strip())
                 share = re.search(r"(\d+)% of ([\d.]+ \w+)", line)
                 self._doing(f"{title}: {share[1]} % of {share[2]}" if share else title)
         if process.returncode == 0:
             return None
+        last = self._said[-_FAILED_LINES:]
         for line in last:
             self._report(f"  {line}")
         errors = [line for line in last if re.match(r"E: |Error|Failed", line)]

@@ -202,8 +202,6 @@ def _is_executable(path: Path) -> bool:
 def _playwright_build(build: str) -> Path | None:
     """The executable of a build of Playwright's, of the wanted revision, or None."""
     package = driver_package()
-    if package is None:
-        return None
     try:
         listed = json.loads((package / "browsers.json").read_text(encoding="utf-8"))["browsers"]
         revision = next(entry["revision"] for entry in listed if entry["name"] == build)
