@@ -54,14 +54,11 @@ Ask = Callable[[str], Awaitable[bool | None]]
 """Asks a person: yes or no; None if nobody can be asked."""
 
 
-class Act(Protocol):
-    """Carries out an action, with the keys that a person has said yes to, or resumes a paused one."""
+Act = Callable[..., Awaitable[ActionResult]]
+"""Carries out an action, with the keys that a person has said yes to (`granted`), or resumes a `paused` list.
 
-    def __call__(
-        self, *, granted: Collection[str] | None = None, paused: Paused | None = None
-    ) -> Awaitable[ActionResult]:
-        """Carry it out; raise ConsentNeeded where a person must be asked first."""
-        ...
+Raises ConsentNeeded where a person must be asked first.
+"""
 
 
 async def with_consent(act: Act, ask: Ask) -> ActionResult:

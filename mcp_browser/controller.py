@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mcp_browser.actions.catalog import default_registry
+from mcp_browser.actions.observing import get_state
 from mcp_browser.actions.recording import EXPORT_SCRIPT
 from mcp_browser.actions.registry import ActionModel, Registry
 from mcp_browser.actions.result import ActionResult
@@ -12,7 +13,7 @@ from mcp_browser.batch import Batch, Premises, entries_of, only
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.consent import Paused
 from mcp_browser.errors import ActionError
-from mcp_browser.pipeline import Execution, Look, Prepare, Rules
+from mcp_browser.pipeline import Execution, Prepare, Rules
 from mcp_browser.settings import Settings
 
 
@@ -86,12 +87,10 @@ class Controller:
             return await self.rules.carry_out_list(call)
         return await self.rules.carry_out(call)
 
-    async def look(
-        self, name: str, arguments: Mapping[str, Any], look: Look, session: BrowserSession
-    ) -> ActionResult:
-        """Carry out `look` as the action of that name, with its policy, time limit and audit log.
+    async def look(self, session: BrowserSession) -> ActionResult:
+        """What has changed in a session since it was shown; raises ActionError as `execute`.
 
-        The action only reads, and is one of the package, offered or not. Raises ActionError as `execute`.
+        It has the policy, the time limit and the audit log of `get_state`, offered or not.
         """
-        call = Execution(default_registry()[name], arguments, session, self.rules)
-        return await self.rules.looking(look)(call)
+        call = Execution(default_registry()[get_state.__name__], {}, session, self.rules)
+        return await self.rules.look(call)

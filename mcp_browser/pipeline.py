@@ -5,16 +5,17 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
 from pydantic import BaseModel
 
+from mcp_browser.actions.code import Script
 from mcp_browser.actions.observing import Screenshot, describe_view, take_screenshot
-from mcp_browser.actions.recording import SessionScript, lines_of, with_indexes
+from mcp_browser.actions.recording import SessionScript, with_indexes
 from mcp_browser.actions.registry import RegisteredAction
-from mcp_browser.actions.result import ActionContext, ActionResult, Attachment
+from mcp_browser.actions.result import ActionContext, ActionResult
 from mcp_browser.audit import audit_log_of, name_of, outcome_of, redacted
 from mcp_browser.batch import Batch, ListedAction, Premises, foresee
 from mcp_browser.browser.files.artifacts import ServerPaths
@@ -30,7 +31,6 @@ from mcp_browser.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-Look = Callable[[ActionContext], Awaitable[ActionResult]]  # Reads something of a session
 Prepare = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]  # Checks an action's arguments
 ONE_MORE_NAME = 0.5  # How long to wait for a named element in a list in which another was missing, seconds
 REPORT_SECONDS = 10.0  # How much longer than its actions a list may take, seconds
@@ -48,10 +48,7 @@ class Rules:
         self.carry_out = pipeline(STEPS, carried_out, self)
         part = pipeline(PART_STEPS, carried_out, self)
         self.carry_out_list = pipeline(LIST_STEPS, partial(listed, carry_out=part), self)
-
-    def looking(self, look: Look) -> "Next":
-        """The pipeline of a look."""
-        return pipeline(GUARDS, partial(looked, look=look), self)
+        self.look = pipeline(GUARDS, looked, self)
 
     @cached_property
     def paths(self) -> ServerPaths:
@@ -93,12 +90,8 @@ class Execution:
 Next = Callable[[Execution], Awaitable[ActionResult]]
 
 
-class Step(Protocol):
-    """One step: runs before and after the steps that follow."""
-
-    def __call__(self, call: Execution, next: Next) -> Awaitable[ActionResult]:
-        """Return the result of the call, from `next` unless the step ends it."""
-        ...
+Step = Callable[..., Awaitable[ActionResult]]
+"""One step, `(call, next)`: it returns the result of the call, from `next` unless the step ends it."""
 
 
 async def watched(call: Execution, next: Next) -> ActionResult:
@@ -283,8 +276,10 @@ async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
     done = pending(result.data or {})
     script.add(done)
     language = call.rules.settings.tools.codegen
-    code = () if language == "none" else tuple(lines_of(done, language))
-    return result.model_copy(update={"code": code})
+    if language == "none":
+        return result
+    (lines := Script(language)).add(done)
+    return result.model_copy(update={"code": tuple(lines.lines())})
 
 
 async def pictured(call: Execution, next: Next) -> ActionResult:
@@ -329,13 +324,13 @@ async def observed(call: Execution, next: Next) -> ActionResult:
             happened.append(f"{now.dialog}; answer it with handle_dialog.")
         error.notices = (*happened, *session.take_notices())
         raise
-    incoming, files = session.incoming, session.artifacts
+    incoming = session.incoming
     news = incoming.ended or incoming.brought
     if news and (ended := incoming.take_ended(acted=call.action.effect != "read")):
         came = {info.uri for info in ended if info.size is not None}
         came -= {attachment.uri for attachment in result.attachments}
-        new = (artifact for artifact in files.files() if artifact.uri in came)
-        attachments = (Attachment.of_file(artifact, local=not files.remote) for artifact in new)
+        new = (artifact for artifact in session.artifacts.files() if artifact.uri in came)
+        attachments = ActionContext(session, call.rules.settings).attach(*new)
         result = result.model_copy(update={"attachments": (*result.attachments, *attachments)})
     return result
 
@@ -357,13 +352,12 @@ async def carried_out(call: Execution) -> ActionResult:
     return await call.scope.run(call.action.run(ctx, call.params), doing=call.action.name)
 
 
-async def looked(call: Execution, look: Look) -> ActionResult:
-    """The last step of a look: read something instead of the action."""
-    await call.session.refuse_blocked()
-    work = look(ActionContext(call.session, call.rules.settings))
-    result = await call.scope.run(work, doing="reading the page")
-    await call.session.refuse_blocked()
-    return result
+async def looked(call: Execution) -> ActionResult:
+    """The last step of a look: read what has changed, instead of the action."""
+    tab = call.session.current_tab
+    # A scope of its own: what a person has started before is waited for, too.
+    work = call.session.observe(ActionScope("read", tab, tab.url))
+    return ActionResult(observation=await call.scope.run(work, doing="reading the page"))
 
 
 async def listed(call: Execution, carry_out: Next) -> ActionResult:

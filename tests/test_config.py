@@ -310,9 +310,9 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
         content = tomllib.loads(text)
     except ValueError:
         reject()
-    servers: Any = content.setdefault("mcp_servers", {})
+    servers = content.setdefault("mcp_servers", {})
     path = ("mcp_servers", "browser")
-    if not isinstance(servers, dict) or not isinstance(servers.get("browser", {}), dict):
+    if not isinstance(servers, dict) or not isinstance(content["mcp_servers"].get("browser", {}), dict):
         with pytest.raises(ValueError, match="is no table"):
             with_entry(text, path, entry, toml=True)
         return

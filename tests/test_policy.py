@@ -116,13 +116,10 @@ def test_a_wrong_file_is_told_in_one_line(tmp_path: Path, text: str, told: str) 
     assert told in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load_policy(tmp_path / "none.toml")
 
 
 def test_a_rule_about_an_action_that_is_not_there_is_refused() -> None:
     with pytest.raises(SettingsError, match="there is no action 'clik_\\*'"):
         policy({"actions": ["clik_*"]}).check_actions(("click_element",))
-
-
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot be read"):
-        load_policy(tmp_path / "none.toml")

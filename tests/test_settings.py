@@ -43,7 +43,7 @@ def written(folder: Path, name: str, content: str) -> Path:
     "others", [{}, {"MCP_BROWSER_HEADLESS": "", "MCP_BROWSERS": "x", "HOME": "/", "MCP_TIMEOUT": "3"}]
 )
 def test_without_any_source_every_setting_has_its_default(
-    monkeypatch: pytest.MonkeyPatch, others: dict[str, str]
+    monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("MCP_BROWSER_HEADLESS", "true")  # Settings made in code read no variables.
     loaded = load(**others)

@@ -325,13 +325,6 @@ class SessionScript(SessionPlugin):
             return True
 
 
-def lines_of(action: RecordedAction, language: CodeLanguage) -> list[str]:
-    """The lines of one action."""
-    script = Script(language)
-    script.add(action)
-    return script.lines()
-
-
 def as_test(script: Script, *, name: str, dropped: int = 0) -> str:
     """A script as the file of a test; `dropped` is how many earlier actions are not in it."""
     return script.render(f"test.{script.suffix}.txt", name=name, version=__version__, dropped=dropped)

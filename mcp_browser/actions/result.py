@@ -41,12 +41,6 @@ class Attachment(BaseModel):
     def __str__(self) -> str:
         return f"({self.mime_type}, {len(self.data):,} bytes)" if self.data else f"({self.name}: {self.uri})"
 
-    @classmethod
-    def of_file(cls, artifact: Artifact, *, local: bool) -> "Attachment":
-        """A file that the session has made; `local` where its client can use the path."""
-        shown = artifact.model_dump(include={"mime_type", "name", "uri", "size"})
-        return cls(kind="file", path=str(artifact.path) if local else None, **shown)
-
 
 class Outcome(BaseModel):
     """The outcome of one action of a list; `position` counts from 1, `text` is its result or its error."""
@@ -147,8 +141,15 @@ class ActionContext:
             return await self.session.artifacts.add(content, name, **options)
 
     def attach(self, *files: Artifact) -> tuple[Attachment, ...]:
-        """Files of the session as attachments of a result."""
-        return tuple(Attachment.of_file(file, local=not self.session.artifacts.remote) for file in files)
+        """Files of the session as attachments of a result; a remote client cannot use their paths."""
+        return tuple(
+            Attachment(
+                kind="file",
+                path=None if self.session.artifacts.remote else str(file.path),
+                **file.model_dump(include={"mime_type", "name", "uri", "size"}),
+            )
+            for file in files
+        )
 
     def one_part(self, what: str, text: str, part: int) -> ActionResult:
         """One part of a long text as a result, counted from 1; `what` names the text. Raises NotFound."""

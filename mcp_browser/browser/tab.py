@@ -67,7 +67,9 @@ class Tab(TabPage):
         self.element = partial(Element, self, self.input)
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
         if (egress := services.egress) is not None:
-            page.on("requestfailed", lambda it: it.is_navigation_request() and egress.page_failed(it.url))
+            page.on(
+                "requestfailed", lambda it: egress.page_failed(it.url) if it.is_navigation_request() else None
+            )
         page.on("download", lambda download: services.downloads.start(download, self.activity))
 
     def __str__(self) -> str:

@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from mimetypes import guess_type
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from playwright.async_api import CDPSession, ElementHandle, Page
+from playwright.async_api import CDPSession, ElementHandle
 from playwright.async_api import Error as PlaywrightError
 from pydantic import JsonValue
 
@@ -71,11 +72,15 @@ _PROBLEMS = {
 class PageElements(PageReader):
     """The elements of one page by their indexes, by points of the view, and by the keyboard's focus."""
 
-    def __init__(self, page: Page, **options: Any) -> None:
-        """Serve a page, as `PageReader` does."""
-        super().__init__(page, **options)
-        self.targets = InputTargets(self._frames, self._ask)
-        self.person = PersonReports(self._frames, self._references)
+    @cached_property
+    def targets(self) -> InputTargets:
+        """What takes keys and points of the view."""
+        return InputTargets(self._frames, self._ask)
+
+    @cached_property
+    def person(self) -> PersonReports:
+        """What a person does on the page."""
+        return PersonReports(self._frames, self._references)
 
     async def describe(self, index: int) -> DomNode:
         """An element as it is now; raises StaleElement, which names the nearest match, NotFound."""

@@ -10,8 +10,7 @@ import mcp_types as types
 from pydantic import Field
 
 from mcp_browser.actions.registry import ActionParams
-from mcp_browser.actions.result import ActionContext, ActionResult
-from mcp_browser.browser.page import ActionScope
+from mcp_browser.actions.result import ActionResult
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError, NotActionable, NotFound
@@ -103,13 +102,8 @@ class PersonTools:
     async def _result(self, call: Call, answer: str) -> types.CallToolResult:
         """The answer, and what the person has changed in the browser."""
         controller, session = self._controller, call.session
-
-        async def look(ctx: ActionContext) -> ActionResult:
-            scope = ActionScope("read", ctx.tab, ctx.tab.url)
-            return ActionResult(observation=await ctx.session.observe(scope))
-
         try:
-            changed = (await controller.look("get_state", {}, look, session)).observation
+            changed = (await controller.look(session)).observation
             result = ActionResult(extracted_content=answer, observation=changed)
         except ActionError as error:
             result = ActionResult(extracted_content=f"{answer}\n{error}")

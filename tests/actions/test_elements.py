@@ -179,6 +179,7 @@ TYPING = """
 <input id=phone aria-label=Phone>
 <div role=application aria-label=Editor tabindex=0><button>Bold</button>
   <div id=rich contenteditable>Old</div></div>
+<div id=brackets contenteditable spellcheck=false role=textbox aria-label=Code></div>
 <div id=code></div><form onsubmit='chosen.value = list.hidden ? city.value : list.textContent; return false'>
 <input id=city aria-label=City><p id=list hidden></p><output id=chosen></output></form>
 <script>
@@ -189,6 +190,9 @@ TYPING = """
   note.onkeydown = e => { if (e.key === 'Enter' || e.key === 'Tab') note.dataset.pressed = e.key };
   phone.onkeydown = e => { if (/\\D/.test(e.key) && e.key.length === 1) e.preventDefault() };
   phone.oninput = () => { phone.value = phone.value.replace(/^(\\d{3})(\\d)/, '$1-$2') };
+  brackets.onkeydown = e => { if (e.key !== '(') return;
+    e.preventDefault(); document.execCommand('insertText', false, '()');
+    getSelection().modify('move', 'backward', 'character') };
   for (let i = 0; i < 4; i++) {
     const box = document.createElement('input');
     box.maxLength = 1; box.ariaLabel = `Digit ${i}`;
@@ -217,6 +221,8 @@ async def test_a_field_is_typed_into_by_keys(hand: Hand) -> None:
     assert 'The field now holds "555-1234" instead' in text
     await hand.do("input_text", index=hand.index("Editor"), text="New")
     assert await hand.js("rich.innerText.trim()") == "New"
+    await hand.do("input_text", index=hand.index("Code"), text="f(g(1))")
+    assert await hand.js("brackets.innerText") == "f(g(1))"
     await hand.do("input_text", index=hand.index("Digit 0"), text="4711")
     assert await hand.js("[...code.children].map(box => box.value).join()") == "4,7,1,1"
     await hand.do("input_text", index=hand.index("City"), text="Frankfurt", submit=True)
@@ -240,16 +246,6 @@ async def test_what_a_text_brings_comes_with_the_result(hand: Hand, later: str) 
         f" const show = () => {{ o.value = 'Hello ' + a.value }}; {later} }}</script>"
     )
     assert "Hello moss" in await hand.do("input_text", index=hand.index("Name"), text="moss")
-
-
-async def test_an_editor_of_code_gets_a_text_as_it_is(hand: Hand) -> None:
-    await hand.open(
-        "<div id=a contenteditable spellcheck=false role=textbox aria-label=Code></div><script>"
-        "a.onkeydown = e => { if (e.key === '(') { e.preventDefault(); document.execCommand('insertText',"
-        " false, '()'); getSelection().modify('move', 'backward', 'character') } }</script>"
-    )
-    await hand.do("input_text", index=hand.index("Code"), text="f(g(1))")
-    assert await hand.js("a.innerText") == "f(g(1))"
 
 
 CHOOSING = """
@@ -361,14 +357,6 @@ ROWS_IN_SHADOW = """
 }</script>"""
 """A list that is there for screen readers; the rows that a person sees come in shadow trees when it opens."""
 
-
-async def test_rows_in_shadow_trees_that_come_with_the_list_are_chosen(hand: Hand) -> None:
-    await hand.open(ROWS_IN_SHADOW)
-    text = await hand.do("select_option", index=hand.index("Species"), options=["Yew"])
-    assert text.startswith('Selected "Yew"'), text
-    assert await hand.js("kind.textContent") == "Yew"
-
-
 BESIDE_A_TREE = """
 <x-field id=town role=combobox aria-label=Town aria-expanded=false></x-field>
 <div id=place></div><div role=tree><div role=treeitem>Fruit</div></div>
@@ -384,11 +372,21 @@ BESIDE_A_TREE = """
 """A list that comes late, before another one, and what was chosen stands in a field within the component."""
 
 
-async def test_a_list_that_was_there_before_is_not_taken_for_the_one_that_opens(hand: Hand) -> None:
-    await hand.open(BESIDE_A_TREE)
-    text = await hand.do("select_option", index=hand.index("Town"), options=["Kiel"])
-    assert text.startswith('Selected "Kiel"'), text
-    assert await hand.js("root.firstChild.value") == "Kiel"
+@pytest.mark.parametrize(
+    ("body", "name", "option", "shown"),
+    [
+        (ROWS_IN_SHADOW, "Species", "Yew", "kind.textContent"),
+        (BESIDE_A_TREE, "Town", "Kiel", "root.firstChild.value"),
+    ],
+    ids=["rows in shadow trees", "beside a tree"],
+)
+async def test_what_comes_when_a_list_opens_is_chosen_from(
+    hand: Hand, body: str, name: str, option: str, shown: str
+) -> None:
+    await hand.open(body)
+    text = await hand.do("select_option", index=hand.index(name), options=[option])
+    assert text.startswith(f'Selected "{option}"'), text
+    assert await hand.js(shown) == option
 
 
 async def test_what_cannot_be_chosen_is_said_and_nothing_is_left_behind(hand: Hand) -> None:
@@ -431,7 +429,7 @@ SETTING = """
 </script>"""
 
 
-async def test_what_stands_on_a_scale_is_moved_to_a_value(hand: Hand) -> None:
+async def test_a_scale_is_moved_to_a_value_and_a_box_without_state_clicked_once(hand: Hand) -> None:
     assert 'slider "Volume" value="30" min=0 max=100' in await hand.open(SETTING)
     text = await hand.do("input_text", index=hand.index("Volume"), text="75")
     assert text.startswith(f'Moved [{hand.index("Volume")}] slider "Volume" to "75".')
@@ -441,10 +439,7 @@ async def test_what_stands_on_a_scale_is_moved_to_a_value(hand: Hand) -> None:
     await hand.do("fill_form", fields=fields)
     values = "[volume.ariaValueNow, price.ariaValueNow, stars.ariaValueText].join()"
     assert await hand.js(values) == "40,500,High"
-
-
-async def test_a_box_that_says_nothing_of_its_state_is_clicked_once(hand: Hand) -> None:
-    await hand.open(SETTING)
+    # A box that says nothing of its state is clicked once.
     assert "whether it is checked now is unknown" in await hand.do("set_checked", index=hand.index("Agree"))
     assert await hand.js("tick.textContent") == "☑"
 

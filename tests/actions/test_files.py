@@ -211,7 +211,7 @@ async def test_a_remote_client_names_files_of_the_shared_folder_only(remote: Han
         )
 
 
-async def test_a_page_is_saved_as_a_pdf_with_options(hand: Hand) -> None:
+async def test_a_page_is_saved_as_a_pdf_with_options_that_fit(hand: Hand) -> None:
     await hand.open("<h1>One</h1><p style='break-before:page'>Two</p><p style='break-before:page'>Three</p>")
     sizes: list[int] = []
     small = {"landscape": True, "paper": "A5", "scale": 0.5, "background": False}
@@ -227,10 +227,6 @@ async def test_a_page_is_saved_as_a_pdf_with_options(hand: Hand) -> None:
     with_lines = hand.file.stat().st_size
     await hand.do("save_page")
     assert with_lines > hand.file.stat().st_size
-
-
-async def test_options_that_do_not_fit_are_refused(hand: Hand) -> None:
-    await hand.open("<h1>One</h1>")
     error = await hand.fails("save_page", InvalidArguments, format="png", landscape=True)
     assert "only a pdf has landscape" in error
     await hand.fails("save_page", InvalidArguments, scale=9)

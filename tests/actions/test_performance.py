@@ -87,7 +87,9 @@ async def test_interactions_are_measured_since_the_page_was_opened(hand: Hand, s
     assert "in scripts" in told
 
 
-async def test_a_slower_network_and_processor_are_slower_and_go_again(hand: Hand, site: Site) -> None:
+async def test_a_slower_network_and_processor_are_slower_and_an_empty_page_says_so(
+    hand: Hand, site: Site
+) -> None:
     await hand.do("go_to_url", url=page(site))
     await hand.do("measure_performance")
     before = hand.data["FCP"]
@@ -95,8 +97,5 @@ async def test_a_slower_network_and_processor_are_slower_and_go_again(hand: Hand
     assert "(slow-4g, processor 4 times slower)" in told
     assert hand.data["FCP"] > before
     assert "Nothing is emulated" in await hand.do("emulate")
-
-
-async def test_a_page_without_anything_says_so(hand: Hand, site: Site) -> None:
     await hand.do("go_to_url", url=site.publish(b""))
     assert "Nothing was painted" in await hand.do("measure_performance", of="page") or "TTFB" in hand.data

@@ -110,10 +110,10 @@ class Recorded:
 
 
 @asynccontextmanager
-async def recording(hand: Hand) -> AsyncGenerator[Recorded]:
-    recorded = Recorded(hand)
+async def recording(hand: Hand) -> AsyncGenerator[tuple[Recorded, Person, Page]]:
+    recorded, person = Recorded(hand), Person(hand.session)
     await hand.do("start_recording", kind="actions", name="shop")
-    yield recorded
+    yield recorded, person, person.page
     await hand.do("stop_recording")
     await recorded.take()
 
@@ -133,8 +133,7 @@ async def log_in(person: Person, page: Page) -> None:
 
 async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> None:
     await hand.open(SHOP)
-    person, page = Person(hand.session), hand.session.current_tab.page
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await log_in(person, page)
     assert list(recorded.lines[3:]) == [
         'page.get_by_role("textbox", name="Password", exact=True).fill(secret("word"))',
@@ -146,8 +145,7 @@ async def test_a_recording_names_the_secrets_that_a_person_types(hand: Hand) -> 
 
 async def test_a_number_that_arrow_keys_step_is_filled_in_and_no_key_is_pressed(hand: Hand) -> None:
     await hand.open("<label>Number <input type=number value=3></label>")
-    person, page = Person(hand.session), hand.session.current_tab.page
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await person.click(page.get_by_label("Number"))
         await person.press("ArrowUp", "ArrowUp")
     assert list(recorded.lines[1:]) == ['page.get_by_role("spinbutton", name="Number", exact=True).fill("5")']
@@ -158,8 +156,7 @@ async def test_a_form_is_recorded_and_done_again_and_its_secrets_have_names(
     hand: Hand, tmp_path: Path
 ) -> None:
     await hand.open(SHOP)
-    person, page = Person(hand.session), hand.session.current_tab.page
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await log_in(person, page)
         await person.press("Tab", "ArrowDown")
         await person.click(page.get_by_text("Tea"))
@@ -221,8 +218,7 @@ async def test_a_menu_that_opens_by_hovering_is_hovered_again(hand: Hand, way: s
         "<button onclick=\"out.textContent += 'tea '\">Tea</button></div></div>"
         "<p style='margin-top: 90px' id=out></p><button onmouseenter='this.className = 1'>Plain</button>"
     )
-    person, page = Person(hand.session), hand.session.current_tab.page
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         box = await page.get_by_text("Goods").bounding_box()
         assert box is not None
         await page.mouse.move(box["x"] + 5, box["y"] + 5, steps=3)
@@ -249,8 +245,7 @@ async def test_a_menu_that_opens_by_hovering_is_hovered_again(hand: Hand, way: s
 async def test_clicks_drags_frames_shadow_trees_and_dialogs(hand: Hand, site: Site) -> None:
     far = site.page("<button onclick='this.textContent+=1'>Far</button>").replace("127.0.0.1", "localhost")
     await hand.open(SHOP + f"<iframe srcdoc='<button>Near</button>'></iframe><iframe src='{far}'></iframe>")
-    person, page = Person(hand.session), hand.session.current_tab.page
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await person.click(page.get_by_role("button", name="Double"), click_count=2, delay=5)
         await person.button("Sign")
         await person.button("Near", page.frame_locator("iframe").first)
@@ -298,9 +293,9 @@ async def test_navigation_tabs_popups_and_keys(hand: Hand, site: Site) -> None:
         "<p id=keys></p><script>onkeydown = event => keys.textContent += event.key</script>"
     )
     await hand.do("go_to_url", url=first)
-    person, session = Person(hand.session), hand.session
-    tab, recorder = session.current_tab, await hand.session.plugin(PersonRecorder)
-    async with recording(hand) as recorded:
+    session, tab = hand.session, hand.session.current_tab
+    recorder = await session.plugin(PersonRecorder)
+    async with recording(hand) as (recorded, person, _):
         await person.press("b", "b", "Control+k")
         await person.click(tab.page.get_by_text("Next"))
         await tab.page.wait_for_url(second)
@@ -346,10 +341,9 @@ async def test_in_a_window_a_person_chooses_files_in_the_systems_dialog(
     # Without a window the dialog is cancelled at once, which the page hears of where it is not kept away.
     monkeypatch.setattr(hand.session.takeover, "in_window", True)
     await hand.open("<input type=file aria-label=CV oncancel='out.textContent += `cancelled`'><p id=out></p>")
-    person, page = Person(hand.session), hand.session.current_tab.page
-    cdp: Any = await page.context.new_cdp_session(page)
     (tmp_path / "cv.txt").write_text("tea")
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
+        cdp: Any = await page.context.new_cdp_session(page)
         await person.click(page.get_by_label("CV"))
         await expect(page.locator("#out")).to_have_text("cancelled")
         field = await cdp.send("Runtime.evaluate", {"expression": "document.querySelector('input')"})
@@ -366,9 +360,8 @@ async def test_in_a_window_a_person_chooses_files_in_the_systems_dialog(
 @pytest.mark.slow
 async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not_hold(hand: Hand) -> None:
     await hand.open(SHOP)
-    person, page = Person(hand.session), hand.session.current_tab.page
     recorder = await hand.session.plugin(PersonRecorder)
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await person.fill("Name", "Ann")
         wanted: dict[Check, Locator] = {
             "value": page.get_by_label("Name"),
@@ -395,9 +388,8 @@ async def test_assertions_are_added_by_the_next_click_and_fail_where_they_do_not
 async def test_a_message_that_is_checked_is_found_again_with_what_it_says(hand: Hand) -> None:
     text = "out.textContent = 'Saved'"
     await hand.open(f'<button onclick="{text}">Save</button><div role=status id=out></div>')
-    person, page = Person(hand.session), hand.session.current_tab.page
     recorder = await hand.session.plugin(PersonRecorder)
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await person.button("Save")
         await recorder.check("text")
         await person.click(page.locator("#out"))
@@ -411,13 +403,12 @@ async def test_a_message_that_is_checked_is_found_again_with_what_it_says(hand: 
 
 async def test_a_page_forges_no_step(hand: Hand) -> None:
     await hand.open(SHOP)
-    page = hand.session.current_tab.page
     recorder = await hand.session.plugin(PersonRecorder)
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await page.evaluate(FORGED)
         # A model's own calls are no person's.
         await hand.do("click_element", index=hand.index("Sign"))
-        await Person(hand.session).button("Double")
+        await person.button("Double")
         await until(lambda: bool(recorder.steps))
     assert list(recorded.lines[1:]) == ['page.get_by_role("button", name="Double", exact=True).click()']
     assert "No actions" in await hand.fails("stop_recording", NotActionable, kind="actions")
@@ -428,7 +419,6 @@ async def test_of_several_alike_the_one_is_found_that_left_the_page_as_it_was_pr
     await hand.open(
         f"<div id=launcher onpointerdown='launcher.remove()'>Notebook {card} Console {card}</div>"
     )
-    person, page = Person(hand.session), hand.session.current_tab.page
-    async with recording(hand) as recorded:
+    async with recording(hand) as (recorded, person, page):
         await person.click(page.get_by_role("button").last)
     assert list(recorded.lines[1:]) == ["page.locator('div[title=\"Python 3\"]').nth(1).click()"]

@@ -72,16 +72,12 @@ async def test_a_video_shows_what_the_pages_showed_in_real_time(hand: Hand) -> N
     assert path.name in await hand.do("list_files")
 
 
-async def test_a_video_that_ends_at_once_shows_the_page(hand: Hand) -> None:
+async def test_a_video_that_ends_at_once_shows_the_page_and_one_has_the_size_asked_for(hand: Hand) -> None:
     await hand.open(PAGE.format("red"))
     for _ in range(3):
         await hand.do("start_recording")
         await hand.do("stop_recording")
         assert shows(hand.file, RED)
-
-
-async def test_a_video_has_the_size_that_is_asked_for(hand: Hand) -> None:
-    await hand.open(PAGE.format("red"))
     await hand.do("start_recording", size="640x480", fps=2)
     await until_recorded(hand.session, is_colour(RED))
     await hand.do("stop_recording", kind="video")

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -42,77 +43,90 @@ async def run(registry: Registry, name: str, arguments: dict[str, Any]) -> str |
     return (await action.run(context(), action.validate(arguments))).extracted_content
 
 
-async def test_the_parameter_model_is_made_from_the_signature() -> None:
-    registry = Registry()
+samples = Registry()
 
-    @registry.action("Greet someone.")
-    async def greet(name: str, times: int = 2, ctx: ActionContext | None = None) -> str:
-        return f"hello {name} " * times
 
-    schema = tool_schema(registry["greet"].param_model)
+@samples.action("Greet someone.")
+async def greet(name: str, times: int = 2, ctx: ActionContext | None = None) -> str:
+    return f"hello {name} " * times
+
+
+@samples.action("Greet someone.", param_model=Named)
+async def greet_by_model(params: Named) -> str:
+    return params.name * params.times
+
+
+@samples.action()
+async def greet_politely(session: BrowserSession, params: Named) -> ActionResult:
+    """Greet someone,
+    politely.
+
+    Not for the reader of tools.
+    """
+    return ActionResult(extracted_content=f"{session} {params.name}")
+
+
+@samples.action("Tell the thread.")
+def which() -> str:
+    return threading.current_thread().name
+
+
+@samples.action("Do nothing.")
+async def idle() -> None: ...
+
+
+@samples.action("Return the wrong thing.")
+async def wrong() -> Any:
+    return 5
+
+
+@samples.action("By type.")
+async def typed(where: BrowserSession) -> str:
+    return str(where)
+
+
+@samples.action("By name.")
+async def named(session, word="x"):  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType]
+    return f"{session} {word}"
+
+
+@samples.action()
+def tabbed(tab: Tab, page: Page, depth: int) -> None:
+    """Take a tab."""
+
+
+def test_the_parameter_model_is_given_or_made_from_the_signature() -> None:
+    schema = tool_schema(samples["greet"].param_model)
     assert schema["required"] == ["name"]
     assert schema["properties"]["times"] == {"type": "integer", "default": 2}
-    assert await run(registry, "greet", {"name": "you", "times": "1"}) == "hello you "
+    assert samples["greet_by_model"].param_model is samples["greet_politely"].param_model is Named
+    assert samples["greet_politely"].description == "Greet someone, politely."
+    assert list(samples["tabbed"].param_model.model_fields) == ["depth"]
 
 
-def greeting() -> Registry:
-    registry = Registry()
-
-    @registry.action("Greet someone.", param_model=Named)
-    async def greet(params: Named) -> str:
-        return params.name * params.times
-
-    return registry
-
-
-async def test_a_given_parameter_model_arrives_as_one_argument() -> None:
-    registry = greeting()
-    assert registry["greet"].param_model is Named
-    assert await run(registry, "greet", {"name": "ab", "times": 2}) == "abab"
-
-
-async def test_a_parameter_model_is_found_by_annotation_and_the_docstring_describes() -> None:
-    registry = Registry()
-
-    @registry.action()
-    async def greet(session: BrowserSession, params: Named) -> ActionResult:
-        """Greet someone,
-        politely.
-
-        Not for the reader of tools.
-        """
-        return ActionResult(extracted_content=f"{session} {params.name}")
-
-    assert registry["greet"].description == "Greet someone, politely."
-    assert await run(registry, "greet", {"name": "x"}) == "the session x"
+@pytest.mark.parametrize(
+    ("name", "arguments", "result"),
+    [
+        ("greet", {"name": "you", "times": "1"}, "hello you "),
+        ("greet_by_model", {"name": "ab", "times": 2}, "abab"),
+        # Clients that want strict schemas name all arguments.
+        ("greet_by_model", {"name": "Ann", "times": None}, "Ann"),
+        ("greet_politely", {"name": "x"}, "the session x"),
+        ("idle", {}, "idle is done."),
+        ("typed", {}, "the session"),
+        ("named", {"word": "y"}, "the session y"),
+    ],
+)
+async def test_an_action_gets_its_arguments_and_what_is_known_by_type_or_name(
+    name: str, arguments: dict[str, Any], result: str
+) -> None:
+    assert await run(samples, name, arguments) == result
 
 
-async def test_a_sync_function_runs_in_a_thread() -> None:
-    import threading  # noqa: PLC0415 - only here
-
-    registry = Registry()
-
-    @registry.action("Tell the thread.")
-    def which() -> str:
-        return threading.current_thread().name
-
-    assert await run(registry, "which", {}) != threading.current_thread().name
-
-
-async def test_an_action_that_returns_nothing_says_that_it_is_done() -> None:
-    registry = Registry()
-
-    @registry.action("Do nothing.")
-    async def idle() -> None:
-        return None
-
-    @registry.action("Return the wrong thing.")
-    async def wrong() -> Any:
-        return 5
-
-    assert await run(registry, "idle", {}) == "idle is done."
+async def test_a_sync_function_runs_in_a_thread_and_a_wrong_result_is_its_authors_fault() -> None:
+    assert await run(samples, "which", {}) != threading.current_thread().name
     with pytest.raises(TypeError, match="returned int"):
-        await run(registry, "wrong", {})
+        await run(samples, "wrong", {})
 
 
 @pytest.mark.parametrize(
@@ -122,20 +136,14 @@ async def test_an_action_that_returns_nothing_says_that_it_is_done() -> None:
         ({"name": "x", "tmes": 2}, "unknown argument 'tmes' (did you mean 'times'?)"),
         ({"name": "x", "times": 0}, "'times': Input should be greater than or equal to 1"),
         ({"name": ["x"]}, "'name': Input should be a valid string"),
+        ({"name": None}, "'name' is missing"),
     ],
 )
 async def test_wrong_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidArguments) as caught:
-        await run(greeting(), "greet", arguments)
+        await run(samples, "greet_by_model", arguments)
     assert words in str(caught.value)
     assert "Arguments: name, times?." in str(caught.value)
-
-
-async def test_null_stands_for_an_argument_that_is_left_out() -> None:
-    # Clients that want strict schemas name all arguments.
-    assert await run(greeting(), "greet", {"name": "Ann", "times": None}) == "Ann"
-    with pytest.raises(InvalidArguments, match="name"):
-        await run(greeting(), "greet", {"name": None})
 
 
 async def test_an_unknown_action_is_named_with_those_that_exist() -> None:
@@ -237,26 +245,6 @@ def test_an_action_model_names_exactly_one_action() -> None:
         model.model_validate({"on_cart": {}, "on_example": {}}).chosen()
 
 
-async def test_what_is_injected_is_known_by_type_or_by_name() -> None:
-    registry = Registry()
-
-    @registry.action("By type.")
-    async def typed(where: BrowserSession) -> str:
-        return str(where)
-
-    @registry.action("By name.")
-    async def named(session, word="x"):  # pyright: ignore[reportUnknownParameterType, reportMissingParameterType]
-        return f"{session} {word}"
-
-    def tabbed(tab: Tab, page: Page, depth: int) -> None:
-        """Take a tab."""
-
-    registry.action()(tabbed)
-    assert await run(registry, "typed", {}) == "the session"
-    assert await run(registry, "named", {"word": "y"}) == "the session y"
-    assert list(registry["tabbed"].param_model.model_fields) == ["depth"]
-
-
 def test_what_an_action_gives_back_is_checked_when_it_is_registered() -> None:
     registry = Registry()
     with pytest.raises(ValueError, match=r"'count' returns int; it must return an"):
@@ -338,7 +326,8 @@ def write(folder: Path, text: str, name: str = "my_actions.py") -> Path:
 
 
 def test_a_file_adds_its_actions_after_those_that_come_with_the_package(tmp_path: Path) -> None:
-    registry = load_registry(ToolSettings(actions=(write(tmp_path, OWN),)))
+    registry = load_registry(ToolSettings(actions=(write(tmp_path, OWN),), exclude_actions=("save_pdf",)))
+    assert "save_pdf" not in registry
     assert [action.name for action in registry][-2:] == ["count_links", "shout"]
     assert registry["count_links"].group == "custom"
     assert list(registry["count_links"].param_model.model_fields) == ["kind"]
@@ -346,24 +335,24 @@ def test_a_file_adds_its_actions_after_those_that_come_with_the_package(tmp_path
     assert registry["shout"].description == "Say a word loudly."
 
 
-def test_own_actions_are_offered_whatever_groups_are_chosen(tmp_path: Path) -> None:
-    file = write(tmp_path, OWN.replace("Registry()", 'Registry(group="shop")'))
-    registry = load_registry(ToolSettings(tools=("shop",), actions=(file,)))
-    assert [action.name for action in registry] == ["count_links", "shout"]
+IN_GROUP = OWN.replace("Registry()", 'Registry(group="shop")')
+TWO = OWN + "\nsecond = Registry()\n\n@second.action('Second.')\ndef another() -> None: ...\n"
 
 
-def test_excluded_actions_are_left_out_own_ones_too(tmp_path: Path) -> None:
-    settings = ToolSettings(actions=(write(tmp_path, OWN),), exclude_actions=("shout", "save_pdf"))
-    registry = load_registry(settings)
-    assert "shout" not in registry
-    assert "save_pdf" not in registry
-    assert "count_links" in registry
-
-
-def test_several_registries_of_a_file_become_one(tmp_path: Path) -> None:
-    text = OWN + "\nsecond = Registry()\n\n@second.action('Second.')\ndef another() -> None: ...\n"
-    _, registry = actions_from_file(write(tmp_path, text))
-    assert [action.name for action in registry] == ["count_links", "shout", "another"]
+@pytest.mark.parametrize(
+    ("text", "settings", "names"),
+    [
+        (IN_GROUP, {"tools": ("shop",)}, ["count_links", "shout"]),
+        (OWN, {"tools": ("custom",), "exclude_actions": ("shout",)}, ["count_links"]),
+        (TWO, {"tools": ("custom",)}, ["count_links", "shout", "another"]),
+    ],
+    ids=["whatever groups are chosen", "less those excluded", "of several registries"],
+)
+def test_own_actions_are_offered(
+    tmp_path: Path, text: str, settings: dict[str, tuple[str, ...]], names: list[str]
+) -> None:
+    registry = load_registry(ToolSettings(actions=(write(tmp_path, text),), **settings))  # pyright: ignore
+    assert [action.name for action in registry] == names
 
 
 @pytest.mark.parametrize(

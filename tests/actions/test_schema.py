@@ -107,19 +107,9 @@ def test_a_union_refers_to_no_definition_that_is_inlined() -> None:
     assert "#/$defs" not in json.dumps(tool_schema(Paid))
 
 
-class Item(BaseModel):
-    name: str
-    price: float
-
-
-class Order(BaseModel):
-    items: list[Item]
-    best: Item
-
-
-class Branch(BaseModel):
-    name: str
-    branches: list["Branch"] = []
+class Shape(BaseModel):
+    points: list[Point]
+    best: Point
 
 
 def shown_of(schema: dict[str, Any]) -> dict[str, Any]:
@@ -129,26 +119,25 @@ def shown_of(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_model_within_a_model_is_shown_where_it_stands() -> None:
-    shown = shown_of(Order.model_json_schema())
-    assert shown["properties"]["best"]["properties"]["price"] == {"type": "number"}
-    assert shown["properties"]["items"]["items"]["required"] == ["name", "price"]
+    shown = shown_of(Shape.model_json_schema())
+    assert shown["properties"]["best"]["properties"]["x"] == {"type": "integer"}
+    assert shown["properties"]["points"]["items"]["required"] == ["x"]
     assert "$" not in str(shown)
 
 
 def test_what_is_asked_for_is_checked_with_its_definitions() -> None:
-    form = AnswerSchema(Order.model_json_schema())
-    item = {"name": "a", "price": 1}
-    assert form.problems({"items": [item], "best": item}) == []
-    (problem,) = form.problems({"items": [{**item, "price": "x"}], "best": item})
-    assert problem.startswith("items/0/price")
+    form, point = AnswerSchema(Shape.model_json_schema()), {"x": 1}
+    assert form.problems({"points": [point], "best": point}) == []
+    (problem,) = form.problems({"points": [{"x": "y"}], "best": point})
+    assert problem.startswith("points/0/x")
 
 
 def test_what_stands_within_itself_is_told_by_its_name_and_checked_all_the_way() -> None:
-    schema = Branch.model_json_schema()
-    assert "again like Branch" in str(shown_of(schema))
+    schema = Tree.model_json_schema()
+    assert "again like Tree" in str(shown_of(schema))
     leaf = {"name": 1}
-    (problem,) = AnswerSchema(schema).problems({"name": "a", "branches": [{"name": "b", "branches": [leaf]}]})
-    assert problem.startswith("branches/0/branches/0/name")
+    (problem,) = AnswerSchema(schema).problems({"name": "a", "children": [{"name": "b", "children": [leaf]}]})
+    assert problem.startswith("children/0/children/0/name")
 
 
 def test_what_stands_beside_a_reference_counts_too() -> None:

@@ -286,21 +286,22 @@ async def test_a_form_is_filled_in_and_waits_for_its_button(worker: Hand) -> Non
     assert 'value="green"' in await worker.do("get_state")
 
 
-async def test_what_a_tool_cannot_do_is_an_error_that_says_so(worker: Hand) -> None:
+async def test_what_a_tool_cannot_do_and_arguments_that_do_not_fit_are_errors_that_say_so(
+    worker: Hand,
+) -> None:
     await worker.open(PAGE)
     told = await worker.fails("call_page_tool", ScriptFailed, name="fail")
     assert "the page's tool fail failed" in told.lower()
     assert "It offers: add" in await worker.fails("call_page_tool", NotFound, name="none")
-
-
-async def test_arguments_that_do_not_fit_are_not_given_to_the_page(worker: Hand) -> None:
-    await worker.open(PAGE)
     told = await worker.fails("call_page_tool", InvalidArguments, name="add", arguments={"b": "2"})
     assert "b: '2' is not of type 'number'; missing 'a' (number). list_page_tools has its schema." in told
-    assert "Added" not in await worker.do("get_state")
+    assert "Added" not in await worker.do("get_state"), "the page did not get them"
+    assert "The page offers no tools any more." in await worker.open("<p>Nothing here")
+    assert "offers no tools" in await worker.do("list_page_tools")
+    assert "It offers: none" in await worker.fails("call_page_tool", NotFound, name="add")
 
 
-async def test_a_tool_that_asks_is_told_with_the_last_dialog(worker: Hand) -> None:
+async def test_a_tool_that_asks_is_told_with_the_last_dialog_and_its_failure_too(worker: Hand) -> None:
     await worker.open(PAGE)
     told = await worker.do("call_page_tool", name="ask", timeout=1)
     assert "ask waits for the dialog that is open; handle_dialog tells its answer." in told
@@ -315,21 +316,10 @@ async def test_a_tool_that_asks_is_told_with_the_last_dialog(worker: Hand) -> No
     await worker.js("setTimeout(() => alert('Other'))")
     await until(lambda: worker.session.current_tab.dialog is not None)
     assert "ask" not in (await worker.do("handle_dialog", accept=True)).replace("Asked", "")
-
-
-async def test_a_tool_that_fails_after_a_dialog_is_told_too(worker: Hand) -> None:
-    await worker.open(PAGE)
     await worker.do("call_page_tool", name="ask")
     told = await worker.do("handle_dialog", accept=False)
     assert 'Dismissed the confirm dialog "Sure?". The page\'s tool ask failed: ' in told
     assert "not sure" in told
-
-
-async def test_tools_go_with_their_page(worker: Hand) -> None:
-    await worker.open(PAGE)
-    assert "The page offers no tools any more." in await worker.open("<p>Nothing here")
-    assert "offers no tools" in await worker.do("list_page_tools")
-    assert "It offers: none" in await worker.fails("call_page_tool", NotFound, name="add")
 
 
 async def test_tools_of_frames_are_the_pages_too(worker: Hand, site: Site) -> None:

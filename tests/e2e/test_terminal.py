@@ -32,8 +32,9 @@ class Terminal:
 
     async def begin(self, *words: str) -> asyncio.subprocess.Process:
         pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        streams = {"stdin": null, "stdout": pipe, "stderr": pipe}
-        return await asyncio.create_subprocess_exec(*self._command(words), **streams, env=self._environment)
+        return await asyncio.create_subprocess_exec(
+            *self._command(words), stdin=null, stdout=pipe, stderr=pipe, env=self._environment
+        )
 
     async def run(self, *words: str) -> tuple[int, str, str]:
         process = await self.begin(*words)

@@ -108,8 +108,8 @@ ROWS = "".join(
 )
 ITEMS = f"<ul id=u>{''.join(f'<li>Item {number}</li>' for number in range(300))}</ul>"
 TABLE = f"<table><tbody id=t>{ROWS}</tbody></table>"
-PANE = "".join(f"<p>Field {number}</p><input aria-label='Value {number}'>" for number in range(18))
-PANE = f"<div id=d role=dialog aria-label='Edit node'>{PANE}</div>"
+FIELDS = "".join(f"<p>Field {number}</p><input aria-label='Value {number}'>" for number in range(18))
+PANE = f"<div id=d role=dialog aria-label='Edit node'>{FIELDS}</div>"
 ADDED = "insertAdjacentHTML('afterend', '{}')"
 
 

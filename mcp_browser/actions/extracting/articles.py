@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lxml.html import tostring
 
-from mcp_browser.actions.extracting.filling import labels, shown
+from mcp_browser.actions.extracting.filling import shown
 from mcp_browser.actions.extracting.machine_data import (
     ABOUT_THE_SITE,
     Element,
@@ -22,17 +22,11 @@ from mcp_browser.actions.extracting.tables import tables_in
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SHORTEST = 250  # Shortest text that is taken for an article, characters
 MOST_LINKS = 0.5  # Up to which share of links a list belongs to the article it stands in
-LONGEST_LINE = 200  # Longest title, author or date, characters
+LONGEST_TITLE = 200  # Longest heading that is taken for the title, characters
 SHORTEST_PART = 10  # Shortest text of a part of it, such as a small table, that is kept
 
 _AUTHOR = ("author", "article:author", "dc.creator", "citation_author", "parsely-author")
 _DATE = ("article:published_time", "date", "dc.date", "citation_publication_date", "parsely-pub-date")
-_OF_CLASS = "//*[contains(concat(' ', @{0}, ' '), ' {1} ')]"
-_BYLINES = (
-    *(_OF_CLASS.format(*of) for of in (("class", "author"), ("rel", "author"), ("class", "byline"))),
-    "//*[contains(@class, 'author')]",
-)
-_DATES = (_OF_CLASS.format("class", "date"), "//time", "//*[contains(@class, 'date')]")
 
 _CELL = "data-cell"  # What the cells of a table are called while the article is looked for
 
@@ -53,10 +47,11 @@ def find_article(page: str) -> Article | None:
     logging.getLogger("readability").setLevel(logging.CRITICAL)
     root = parse(page)
     items = [item for item in items_in(root) if type_of(item) not in ABOUT_THE_SITE]
-    label = shown(labels(root).get("author", [""])[0])
-    title = _said(items, "headline") or _first(root, *(f"//{tag}" for tag in HEADINGS))
-    author = _said(items, "author", "creator") or label or _meta(root, *_AUTHOR) or _first(root, *_BYLINES)
-    date = _said(items, "datePublished") or _meta(root, *_DATE) or _first(root, *_DATES)
+    heads = (text_of(heading) for tag in HEADINGS for heading in root.iter(tag))
+    head = next((text for text in heads if 0 < len(text) <= LONGEST_TITLE), "")
+    title = _said(items, "headline") or head
+    author = _said(items, "author", "creator") or _meta(root, *_AUTHOR)
+    date = _said(items, "datePublished") or _meta(root, *_DATE)
     for table in root.iter("table"):
         around = table.getparent()
         while around is not None and len(around) == 1:
@@ -116,8 +111,3 @@ def _meta(root: Element, *names: str) -> str:
     }
     # An author may be the address of a profile.
     return next((text for name in names if (text := said.get(name)) and "://" not in text), "")
-
-
-def _first(root: Element, *paths: str) -> str:
-    texts = (text_of(one) for path in paths for one in root.xpath(path))
-    return next((text for text in texts if 0 < len(text) <= LONGEST_LINE), "")
