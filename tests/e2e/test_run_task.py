@@ -60,25 +60,12 @@ async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, si
     assert not result.is_error, text(result)
     assert text(result).startswith("There is a button.")
     found = data(result)
-    assert found["status"] == "succeeded"
-    assert found["answer"] == "There is a button."
-    assert found["urls"] == [url]
-    assert found["steps"] == 2
+    wanted = {"status": "succeeded", "answer": "There is a button.", "urls": [url], "steps": 2}
+    assert wanted.items() <= found.items()
     assert any("find the button" in line and url in line for line in told)
     state = await client.call_tool("get_state", {})
     assert "Count 0" in text(state), "the tools and the agent share one browser"
     assert desk.history(found["task_id"])["status"] == "succeeded"
-
-
-async def test_what_is_not_done_is_an_error_that_says_why(client: Client, desk: Desk, site: Site) -> None:
-    desk.follow(done("It is sold out.", success=False))
-    result = await client.call_tool("run_task", {"task": "Buy it.", "start_url": site.page("Sold out")})
-    assert result.is_error
-    assert "not done" in text(result)
-    assert "It is sold out." in text(result)
-    assert data(result)["status"] == "failed"
-    told = await refusal(client, "run_task", {"task": "Go on.", "task_id": data(result)["task_id"]})
-    assert "has ended" in told
 
 
 async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, site: Site) -> None:
@@ -92,8 +79,8 @@ async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, s
     assert text(result).startswith("Ready."), text(result)
     for tool in ("get_task", "resume_task", "stop_task"):
         assert "no task" in await refusal(client, tool, {"task_id": "../nothing"})
-    for tool in ("pause_task", "resume_task", "stop_task"):
-        assert (await client.call_tool(tool, task)).is_error, f"{tool} has nothing to do"
+    for tool, told in {"pause_task": "not run", "resume_task": "has ended", "stop_task": "not run"}.items():
+        assert told in await refusal(client, tool, task)
 
 
 async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
@@ -108,12 +95,11 @@ async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
     async def status() -> str:
         return data(await client.call_tool("get_task", task))["status"]
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while await status() != "paused":
             pass
-    assert not (await client.call_tool("add_instructions", {**task, "text": "Hurry."})).is_error
-    await client.call_tool("resume_task", task)
-    async with asyncio.timeout(20):
+        assert not (await client.call_tool("add_instructions", {**task, "text": "Hurry."})).is_error
+        await client.call_tool("resume_task", task)
         while await status() == "paused":
             pass
     await client.call_tool("pause_task", task)
@@ -147,8 +133,7 @@ async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_wh
     desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
     result = await client.call_tool("run_task", {"task": "Log in."})
     assert result.is_error
-    assert "What is the code?" in text(result)
-    assert data(result)["status"] == "needs_person"
+    assert text(result).startswith("The task is not done (needs person): What is the code?")
     task = {"task_id": data(result)["task_id"]}
     await client.call_tool("add_instructions", {**task, "text": "It is 1234."})
     ended = await client.call_tool("get_task", {**task, "wait_seconds": 30})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -18,9 +18,6 @@ from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import LongCall
 from mcp_browser.server.tool_groups import RUN_TASK, agent_tools, view_tools
 from mcp_browser.settings import Settings
-
-if TYPE_CHECKING:
-    from mcp_browser.server.runs.run import Run
 
 
 class RunTaskParams(ActionParams):
@@ -108,7 +105,7 @@ class RunTools:
     view_link: ViewLink | None = None
 
     def __post_init__(self) -> None:
-        self.files.follow(self._runs, self._folder_for)
+        self.files.follow(lambda: [*self._service.runs] if self._is_used else [], self._folder_for)
 
     def tools(self, offered: Collection[str] | None = None) -> list[ServerTool[Any]]:
         """Those that the settings offer, or the ones `offered`; clients show a task's card as an MCP App."""
@@ -143,9 +140,6 @@ class RunTools:
         """End what still runs."""
         if self._is_used:
             await self._service.runs.close()
-
-    def _runs(self) -> "list[Run]":
-        return list(self._service.runs) if self._is_used else []
 
     def _folder_for(self, task: str, principal: Principal) -> Path:
         return self._service.saved.folder_for(task, principal)
