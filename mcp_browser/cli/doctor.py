@@ -36,8 +36,7 @@ from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.privacy.hiding import cut_address
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import BrowserSettings, Settings, all_options

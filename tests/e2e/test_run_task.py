@@ -45,16 +45,22 @@ def fresh(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-@pytest.mark.smoke
-async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, site: Site) -> None:
-    url = site.page(COUNTER)
-    desk.follow(FIND, done("There is a button."))
+def noting() -> tuple[list[str], Any]:
+    """The messages of a call's progress, and the callback that notes them."""
     told: list[str] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         assert total is None or progress <= total
         told.append(message or "")
 
+    return told, note
+
+
+@pytest.mark.smoke
+async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, site: Site) -> None:
+    url = site.page(COUNTER)
+    desk.follow(FIND, done("There is a button."))
+    told, note = noting()
     arguments = {"task": "Is there a button?", "start_url": url}
     result = await client.call_tool("run_task", arguments, progress_callback=note)
     assert not result.is_error, text(result)
@@ -247,11 +253,7 @@ async def test_a_task_is_done_again_without_a_model(client: Client, desk: Desk, 
     (index,) = re.findall(r'\[(\d+)\] button "More"', shown)
     desk.follow(output({"click_element": {"index": int(index)}}, goal="count"), done("Counted."))
     recorded = data(await client.call_tool("run_task", {"task": "Count."}))["task_id"]
-    told: list[str] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
-
+    told, note = noting()
     site.page(COUNTER.replace("<button", "<p><button id=more"), path="/counted")
     again = await client.call_tool("replay_task", {"task_id": recorded}, progress_callback=note)
     assert not again.is_error, text(again)
@@ -293,7 +295,7 @@ async def test_what_cannot_be_replayed_is_told(client: Client, desk: Desk) -> No
     assert set(desk.tasks.iterdir()) == before
 
 
-SECRET_QUESTION = output({"call_user": {"question": "Your <b>password</b>?", "secret": "login"}})
+SECRET_QUESTION = output({"call_user": {"question": "Your password?", "secret": "login"}})
 LOGIN = "<label>Password <input id=word autofocus></label>"
 TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
 
@@ -304,12 +306,9 @@ async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
 ) -> None:
     fresh.follow(SECRET_QUESTION, TYPED, done("In."))
     urls: list[str] = []
-    visits: list[asyncio.Task[list[Page]]] = []
+    visits: list[asyncio.Task[Page]] = []
     completed: list[Any] = []
     declines: list[bool] = []
-
-    async def visit(url: str) -> list[Page]:
-        return [await get(url), await post(url, answer=""), await post(url, answer=VALUE)]
 
     async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
@@ -317,7 +316,7 @@ async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
             return types.ElicitResult(action="decline")
         urls.append(params.url)
         # The browser is another program than the client, whose question may be withdrawn once it is answered.
-        visits.append(asyncio.create_task(visit(params.url)))
+        visits.append(asyncio.create_task(post(params.url, answer=VALUE)))
         return types.ElicitResult(action="accept")
 
     async def hear(message: Any) -> None:
@@ -327,14 +326,9 @@ async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
     async with fresh.client(era, elicitation_callback=elicit, message_handler=hear) as client:
         result = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(LOGIN)})
         assert data(result)["answer"] == "In.", text(result)
-        shown, empty, thanks = await visits[0]
-        assert (shown.status, empty.status, thanks.status) == (200, 400, 200)
-        assert "Your &lt;b&gt;password&lt;/b&gt;?" in shown.text
-        assert "127.0.0.1" in shown.text
-        assert shown.headers["cache-control"] == "no-store"
         assert len(completed) == (era == "legacy")
         state = await client.call_tool("get_state", {})
-        for told in (result.model_dump_json(), state.model_dump_json(), shown.text, thanks.text):
+        for told in (result.model_dump_json(), state.model_dump_json(), (await visits[0]).text):
             assert VALUE not in told
         for file in fresh.tasks.rglob("*.*"):
             assert VALUE.encode() not in file.read_bytes()

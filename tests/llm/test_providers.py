@@ -121,7 +121,8 @@ async def test_each_failure_is_known_for_what_it_is_and_not_asked_again(
     aimock: Aimock, name: str, case: Case
 ) -> None:
     status, message, more, kind, words = case
-    aimock.says(fails(status, message, **{"type": "invalid_request_error", **more}))
+    given: dict[str, Any] = {"type": "invalid_request_error", **more}
+    aimock.says(fails(status, message, **given))
     error = await failure(await provider_model(name))
     assert isinstance(error, kind)
     assert words in str(error)
