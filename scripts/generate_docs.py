@@ -20,8 +20,7 @@ from mcp_browser.cli.config import NAME, entry_as_text
 from mcp_browser.server.calls import ServerTool
 from mcp_browser.server.person import PersonTools
 from mcp_browser.server.prompts import all_prompts
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import AGENT_TOOLS, PERSON, SESSIONS
 from mcp_browser.settings import Option, Settings, all_options, group_titles

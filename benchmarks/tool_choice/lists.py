@@ -10,8 +10,7 @@ from benchmarks.tool_choice.instructions import State
 from mcp_browser.actions import load_registry
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.controller import Controller
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.tools import Tools
 from mcp_browser.settings import Settings
 

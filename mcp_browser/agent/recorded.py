@@ -1,10 +1,10 @@
 """The steps of a person as Playwright tests and as the history of a run."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mcp_browser.actions.catalog import default_registry
@@ -37,14 +37,9 @@ if TYPE_CHECKING:
     from mcp_browser.browser.observation import DialogAnswer
     from mcp_browser.dom.identities import ElementLocator
 
+Named = Callable[..., object]  # An action's function
 LANGUAGES: tuple[CodeLanguage, ...] = ("python", "typescript")
 SHORTEST_SECRET = 4  # A shorter text stands in too many words to be taken out of them
-
-
-class Named(Protocol):
-    """An action's function."""
-
-    __name__: str
 
 
 class Moment:
@@ -172,7 +167,7 @@ def recording_of(
     where = urlsplit(start).netloc or "a page"
     task = Task(text=f"What a person did on {where}", start_url=start or None, secrets=tuple(sorted(secrets)))
     history = AgentHistory(id=new_task_id(), task=task, status=TaskStatus.SUCCEEDED, ended=datetime.now(UTC))
-    scripts = {language: Script(language, start, lenient=True) for language in LANGUAGES}
+    scripts: dict[CodeLanguage, Script] = {one: Script(one, start, lenient=True) for one in LANGUAGES}
     for step, record, action in _done(steps):
         for script in scripts.values():
             if action is None:

@@ -263,10 +263,8 @@ class PersonRecorder(SessionPlugin):
                 options: dict[str, Any] = {"button": report["button"]} if report["button"] != "left" else {}
                 if report["modifiers"]:
                     options["modifiers"] = report["modifiers"]
-                pressed: tuple[Named, str] = (
-                    (mouse_click, "at") if report["exact"] else (click_element, "index")
-                )
-                self._down = await self._step(report, moment, *pressed, **options)
+                action, place = (mouse_click, "at") if report["exact"] else (click_element, "index")
+                self._down = await self._step(report, moment, action, place, **options)
                 await self._take_hovered()  # What is pressed may be gone sooner
             case "filling":
                 self._filling[_key(report)] = await self._step(report, moment, input_text, text="")

@@ -147,16 +147,14 @@ def _downloaded(before: Evidence, after: Evidence) -> Iterator[Difference]:
 
 
 def _changed(recorded: ActionRecord, now: ActionRecord) -> Iterator[Difference]:
-    if recorded.changed is not None and now.changed is not None and recorded.changed is not now.changed:
-        sides = ("the page changed", "it did not")
-        first, second = sides if recorded.changed else sides[::-1]
-        yield Difference("The effect on the page", first, second, certain=recorded.changed)
+    if recorded.changed is not None and now.changed is (not recorded.changed):
+        sides = ("the page changed" if one.changed else "it did not" for one in (recorded, now))
+        yield Difference("The effect on the page", *sides, certain=recorded.changed)
     for before, after in zip(_switched(recorded), _switched(now), strict=False):
         for state in sorted(before ^ after):
-            sides = (state, f"not {state}")
-            first, second = sides if state in before else sides[::-1]
+            sides = (state if state in side else f"not {state}" for side in (before, after))
             # A page may still be about to switch it.
-            yield Difference(f"The state of {recorded.elements[0]}", first, second, certain=False)
+            yield Difference(f"The state of {recorded.elements[0]}", *sides, certain=False)
 
 
 def _switched(action: ActionRecord) -> Iterator[set[str]]:

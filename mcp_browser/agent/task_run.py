@@ -1,6 +1,5 @@
 """What agent runs and replays share: beginning, pauses, end, records."""
 
-import asyncio
 import contextlib
 import logging
 import math
@@ -20,6 +19,7 @@ from mcp_browser.agent.executor import Executor, Look
 from mcp_browser.agent.record.history import AgentHistory, StepRecord, TaskFolder
 from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import Task, TaskOutcome, TaskStatus
+from mcp_browser.browser.concurrency import first
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.errors import ActionError
@@ -177,13 +177,7 @@ class TaskRun(ABC):
             self._save()
             await self._report_status()
             while is_held() and not self.control.stopping:
-                changes = (self.control.changed.wait(), self.session.takeover.changed.wait())
-                waits = [asyncio.ensure_future(change) for change in changes]
-                try:
-                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    for wait in waits:
-                        wait.cancel()
+                await first(self.control.changed.wait(), self.session.takeover.changed.wait())
             self._set_status(TaskStatus.WORKING)
         if self.control.stopping:
             self.end(TaskStatus.STOPPED, "It was stopped.")

@@ -249,7 +249,9 @@ async def provider_model(name: str, settings: AgentSettings | None = None) -> Pr
         except ImportError as error:
             raise NoModel(f"The model {name} needs another package: {cause(error)}") from error
         except UserError as error:
-            if missing := unset_variables(error):
+            asked = str(error).partition("To try Pydantic AI")[0]
+            variables = dict.fromkeys(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`", asked))
+            if missing := [variable for variable in variables if not os.environ.get(variable)]:
                 raise NoModel(
                     f"The model {name} needs {' or '.join(missing)}, which is not set.",
                     hint="Set it where the server is started: in the shell, or under `env` in the client's "
@@ -411,13 +413,6 @@ def cause(error: Exception) -> str:
     keys = [value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= LONG]
     text = " ".join((words or str(error) or type(error).__name__).split())
     return one_line(Redactor(known=keys).text(text), LONGEST_CAUSE)
-
-
-def unset_variables(error: Exception) -> list[str]:
-    """The environment variables that an error of pydantic-ai's asks to be set."""
-    text = str(error).partition("To try Pydantic AI")[0]
-    names = dict.fromkeys(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`", text))
-    return [name for name in names if not os.environ.get(name)]
 
 
 def _said(body: object) -> str:

@@ -27,8 +27,7 @@ from mcp_browser.server.person import PersonTools
 from mcp_browser.server.principals import ANONYMOUS, Principal, SettingsOf, principal_of_request
 from mcp_browser.server.prompts import NEEDED, Prompts
 from mcp_browser.server.resources import ResourceProvider, Resources, SessionFiles
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import FindCall, LongCall, TaskExtension
 from mcp_browser.server.tool_groups import load_actions, person_tools, view_tools

@@ -16,24 +16,17 @@ from mcp_browser.agent.prompting.style import GuiStyle, StructuredStyle
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.variables import Variables
 from mcp_browser.agent.replay import Replay
+from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Task, TaskOutcome
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.llm.messages import ChatModel, Message
 from mcp_browser.llm.scripted import ScriptedModel, Speaker
 from mcp_browser.settings import AgentSettings
-from tests.support.agents import CONFIRMED, output
+from tests.support.agents import CONFIRMED, COUNTER, done, output
 from tests.support.site import Site
 
-__all__ = ["output"]
-
-COUNTER = """<title>Counter</title><button onclick="out.textContent = 'Count ' + ++n">More</button>
-<p id=out>Count 0</p><script>let n = 0</script>"""
-
-
-def done(text: str = "All done.", *, success: bool = True, **more: Any) -> dict[str, Any]:
-    """The output that ends a task."""
-    return output({"done": {"success": success, "text": text, **more}})
+__all__ = ["COUNTER", "done", "output"]
 
 
 def index_of(messages: Sequence[Message], role: str, name: str) -> int:
@@ -140,6 +133,11 @@ class Person(NobodyWatches):
         return self._answer
 
 
+def kept(name: str, value: str, *hosts: str) -> Secrets:
+    """One secret, for these hosts."""
+    return Secrets({name: Secret.model_validate({"value": value, "origins": hosts or ("127.0.0.1",)})})
+
+
 class Silent:
     """A model that never answers; `asked` tells that it was asked."""
 
@@ -180,3 +178,10 @@ def script(agent: AgentRun) -> ScriptedModel:
     """The scripted model of an agent."""
     assert isinstance(agent.model_client.model, ScriptedModel)
     return agent.model_client.model
+
+
+def offered(agent: AgentRun, request: int) -> set[str]:
+    """The actions in the form of a request."""
+    form = script(agent).forms[request]
+    assert form is not None
+    return {*form.json_schema["properties"]["action"]["items"]["properties"]}

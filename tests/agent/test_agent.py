@@ -12,9 +12,6 @@ import pytest
 from pydantic import SecretStr
 
 from mcp_browser.agent.control import NobodyWatches, Progress
-from mcp_browser.agent.record.history import AgentHistory, TaskFolder
-from mcp_browser.agent.secrets.store import Secret, Secrets
-from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.errors import ModelRateLimited, ModelRefused
 from mcp_browser.llm.messages import Message, tokens_of
@@ -23,21 +20,16 @@ from tests.agent.conftest import (
     COUNTER,
     Person,
     Stage,
-    cancel,
     click,
     clicking,
     done,
     fill,
+    offered,
     output,
     script,
     told,
 )
 from tests.support.agents import until, verdict
-
-FORM = """<title>Form</title>
-<form onsubmit="event.preventDefault(); out.textContent = 'Hello ' + who.value">
-<label>Name <input id=who></label><label>Town <input id=town></label>
-<button>Send</button></form><p id=out></p>"""
 
 
 async def test_a_task_is_told_done_and_reported(stage: Stage) -> None:
@@ -53,8 +45,7 @@ async def test_a_task_is_told_done_and_reported(stage: Stage) -> None:
     first, second = script(agent).requests
     assert "Count 1" in second[-1].text
     assert first[0].role == "system"
-    assert any("Count to one." in message.text for message in first)
-    assert any("Hurry." in message.text for message in first)
+    assert all(any(words in message.text for message in first) for words in ("Count to one.", "Hurry."))
     assert "Count 0" in first[-1].text
     texts = [message.text for message in second]
     assert sum("Count 0" in text for text in texts[:-1]) == 0, "the old page is not told again"
@@ -100,10 +91,7 @@ async def test_the_last_step_offers_only_done(stage: Stage) -> None:
     )
     assert outcome.status is TaskStatus.OUT_OF_BUDGET
     assert outcome.answer == "One."
-    form = script(agent).forms[1]
-    assert form is not None
-    actions = form.json_schema["properties"]["action"]["items"]["properties"]
-    assert list(actions) == ["done"]
+    assert offered(agent, 1) == {"done"}
     assert "last step" in script(agent).requests[1][-1].text
 
 
@@ -132,24 +120,19 @@ async def test_a_run_over_budget_reports_and_is_asked_once(
     assert len(script(agent).requests) <= 2 or budget.steps == 1
 
 
+NO_FORM = "The model does not fill in the form: The answer is not the JSON.* It answered: nonsense"
+
+
 @pytest.mark.parametrize(
     ("answer", "steps", "why"),
-    [
-        (
-            "nonsense",
-            3,
-            "The model does not fill in the form: The answer is not the JSON.* It answered: nonsense",
-        ),
-        (ModelRefused("m refuses the key."), 1, "refuses the key"),
-    ],
+    [("nonsense", 3, NO_FORM), (ModelRefused("m refuses the key."), 1, "refuses the key")],
     ids=["two failures, and a last step to report", "at once"],
 )
 async def test_a_model_that_never_answers_rightly_ends_the_run(
     stage: Stage, answer: Any, steps: int, why: str
 ) -> None:
     agent, outcome = await stage.run([answer], max_failures=2)
-    assert outcome.status is TaskStatus.FAILED
-    assert outcome.steps == steps
+    assert (outcome.status, outcome.steps) == (TaskStatus.FAILED, steps)
     assert all(step.notes for step in agent.history.steps)
     assert re.search(why, outcome.obstacle or "")
 
@@ -172,8 +155,7 @@ async def test_a_circle_is_told_then_ended(stage: Stage) -> None:
     agent, outcome = await stage.run([click("button", "Nothing")], page=page)
     assert outcome.status is TaskStatus.STUCK
     assert outcome.steps < 20
-    told = [request[-1].text for request in script(agent).requests]
-    assert any("same action" in text for text in told) or any("not changed" in text for text in told)
+    assert any("same action" in request[-1].text for request in script(agent).requests)
 
 
 async def test_a_run_can_be_stopped_paused_and_told(stage: Stage) -> None:
@@ -186,8 +168,7 @@ async def test_a_run_can_be_stopped_paused_and_told(stage: Stage) -> None:
     agent.control.resume()
     await until(lambda: len(agent.history.steps) > 0)
     agent.control.stop()
-    outcome = await running
-    assert outcome.status is TaskStatus.STOPPED
+    assert (await running).status is TaskStatus.STOPPED
     assert "Count only once." in told(agent, 0)
 
 
@@ -272,44 +253,6 @@ async def test_the_answer_fits_the_form_asked_for(stage: Stage) -> None:
     assert outcome.succeeded
     assert outcome.data == {"price": 9}
     assert any("price" in message.text and "number" in message.text for message in script(agent).requests[1])
-
-
-async def test_secrets_are_typed_but_never_told(stage: Stage, tmp_path: Path) -> None:
-    value = "correct horse battery"
-    secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
-    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
-    task = Task(text="Log in.", start_url=stage.site.page(body), secrets=("login",))
-    send = click("button", "Send")
-    lines = [fill("textbox", "Name", "<secret>login</secret>"), send, send, done("In.")]
-    agent, outcome = await stage.run(lines, task, secrets=secrets, folder=tmp_path / "t")
-    await agent.write_up()
-    assert outcome.succeeded
-    assert await stage.page.text_content("#out") == f"Hello {value}"
-    for request in script(agent).requests:
-        for message in request:
-            assert value not in message.text
-    for file in (tmp_path / "t").iterdir():
-        assert value.encode() not in file.read_bytes()
-    assert "<secret>login</secret>" in (tmp_path / "t" / "history.json").read_text()
-
-
-async def test_a_run_goes_on_after_the_process_has_ended(stage: Stage, tmp_path: Path) -> None:
-    folder = tmp_path / "t"
-    task = Task(text="Count to two.", start_url=stage.site.page(COUNTER))
-    first = stage.agent([click("button", "More")], task, folder=folder)
-    running = asyncio.create_task(first.run())
-    await until(lambda: len(first.history.steps) > 0)
-    await cancel(running)
-    saved = TaskFolder(folder)
-    state: AgentState = saved.state(AgentState)
-    history: AgentHistory = saved.history()
-    assert state.step >= 1
-    again = stage.agent([done("Two.")], task, folder=folder, history=history, state=state)
-    outcome = await again.run()
-    assert outcome.succeeded
-    assert outcome.steps == state.step
-    assert "Count to two." in told(again, 0)
-    assert "Clicked" in told(again, 0)
 
 
 async def test_a_plan_is_made_every_few_steps(stage: Stage) -> None:

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from mcp_browser.agent.record.history import AgentHistory
-from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task, TaskStatus
 from mcp_browser.errors import ModelRefused
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
-from tests.agent.conftest import Stage, click, done, fill, filling, index_of, output, told
+from tests.agent.conftest import Stage, click, done, fill, filling, index_of, kept, output, told
 from tests.support.agents import CONFIRMED, verdict
 from tests.support.site import Reply, Site
 
@@ -61,9 +60,8 @@ def order(messages: Sequence[Message]) -> dict[str, Any]:
 async def test_the_judge_reads_what_a_form_sent_and_how_it_was_answered(
     stage: Stage, status: int, kind: str
 ) -> None:
-    secrets = Secrets({"word": Secret.model_validate({"value": "swordfish", "domains": ["127.0.0.1"]})})
     task = Task(text="Order for Ann.", start_url=serve(stage.site, status, kind), secrets=("word",))
-    prompt, history = await judged(stage, task, order, secrets=secrets)
+    prompt, history = await judged(stage, task, order, secrets=kept("word", "swordfish"))
     (sent,) = [one for action in history.actions() if action.evidence for one in action.evidence.sent]
     assert (sent.method, sent.status) == ("POST", status)
     if "multipart" in kind:
@@ -101,9 +99,7 @@ async def test_the_judge_reads_dialogs_downloads_console_errors_and_what_scripts
 
 async def test_an_answer_that_comes_after_the_step_is_part_of_the_evidence(stage: Stage) -> None:
     page = """<button onclick="fetch('/slow?s=1.5&text=no', {method: 'POST'})">Save</button>"""
-    prompt, _ = await judged(
-        stage, Task(text="Save.", start_url=stage.site.page(page)), click("button", "Save")
-    )
+    prompt, _ = await judged(stage, "Save.", click("button", "Save"), page=page)
     assert "text=no → 200" in prompt
 
 
@@ -156,8 +152,7 @@ fetch('/evidence/odd', {method: 'POST', body: JSON.stringify(
 
 
 async def test_what_a_page_sends_neither_breaks_the_record_nor_writes_or_fills_it(stage: Stage) -> None:
-    page = stage.site.page(SENDS)
-    prompt, history = await judged(stage, Task(text="Send it.", start_url=page), click("button", "Send"))
+    prompt, history = await judged(stage, "Send it.", click("button", "Send"), page=SENDS)
     sent = next(line for line in prompt.splitlines() if "/evidence/odd with" in line)
     assert 'half="tea \N{REPLACEMENT CHARACTER}"' in sent
     assert 'a result: Order placed="1"' in sent
@@ -174,17 +169,16 @@ async def test_what_stands_far_down_a_long_page_or_address_is_in_the_evidence(st
     assert "field49=value49 → 200" in prompt
 
 
+NOT_MET = "Not met: all: No shop is named."
+
+
 async def test_a_refusal_names_the_point_and_does_not_urge_to_act(stage: Stage) -> None:
     task = Task(text="Where can I buy it?", start_url=stage.site.page("Hello"), judge=True)
     no = verdict(("The page says Hello.", True), ("No shop is named.", False))
     agent, outcome = await stage.run([done("There."), no, done("There."), no], task)
-    assert outcome.status is TaskStatus.UNCONFIRMED
-    assert outcome.steps == 2
-    assert outcome.obstacle == "The result was not confirmed: Not met: all: No shop is named."
-    assert (
-        "Not met: all: No shop is named. The task is as it was: do nothing that it does not ask for."
-        in told(agent, 2)
-    )
+    assert (outcome.status, outcome.steps) == (TaskStatus.UNCONFIRMED, 2)
+    assert outcome.obstacle == f"The result was not confirmed: {NOT_MET}"
+    assert f"{NOT_MET} The task is as it was: do nothing that it does not ask for." in told(agent, 2)
     assert "The page says Hello." not in told(agent, 2).split("Not met")[1]
 
 
@@ -217,26 +211,19 @@ async def test_what_is_certain_ends_a_claim_before_any_judge(stage: Stage) -> No
 
 @pytest.mark.parametrize("answer", [ModelRefused("m refuses."), "Well.", {"points": []}])
 async def test_a_judge_that_gives_no_verdict_confirms_nothing(stage: Stage, answer: Any) -> None:
-    outcome = await stage.agent(
-        [done("Seen.")], "See.", page="Hello", budget=Budget(steps=1), judge=ScriptedModel([answer])
-    ).run()
+    limits: dict[str, Any] = {"budget": Budget(steps=1), "judge": ScriptedModel([answer])}
+    _, outcome = await stage.run([done("Seen.")], "See.", page="Hello", **limits)
     assert outcome.status is TaskStatus.UNCONFIRMED
 
 
 @pytest.mark.parametrize(
-    ("window", "judge", "status"),
-    [
-        (16_384, None, TaskStatus.UNCONFIRMED),
-        (16_384, True, TaskStatus.SUCCEEDED),
-        (32_768, None, TaskStatus.SUCCEEDED),
-        (32_768, False, TaskStatus.UNCONFIRMED),
-    ],
+    ("window", "judge", "confirms"),
+    [(16_384, None, False), (16_384, True, True), (32_768, None, True), (32_768, False, False)],
 )
 async def test_a_small_model_judges_its_own_claim_only_where_the_caller_wants_it(
-    stage: Stage, window: int, judge: bool | None, status: TaskStatus
+    stage: Stage, window: int, judge: bool | None, confirms: bool
 ) -> None:
     model = ScriptedModel([done("Greeted."), CONFIRMED], judges=True, context_window=window)
-    outcome = await stage.agent(model, page="Hello", judge=judge).run()
-    assert outcome.status is status
-    assert outcome.steps == 1
-    assert outcome.answer == "Greeted."
+    _, outcome = await stage.run(model, page="Hello", judge=judge)
+    assert outcome.status is (TaskStatus.SUCCEEDED if confirms else TaskStatus.UNCONFIRMED)
+    assert (outcome.steps, outcome.answer) == (1, "Greeted.")

@@ -41,8 +41,7 @@ async def test_each_step_and_element_of_a_run_is_in_its_history(stage: Stage, tm
 
     await stage.agent([both, done("Said.")], task, folder=tmp_path).run()
     history = written(tmp_path)
-    assert history["format"] == 1
-    assert history["status"] == "succeeded"
+    assert (history["format"], history["status"]) == (1, "succeeded")
     assert history["ended"] > history["created"]
     assert history["settings"]["max_actions"] == 5
     assert history["outcome"]["answer"] == "Said."
@@ -111,12 +110,8 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
     stage: Stage, tmp_path: Path, page: Page
 ) -> None:
     script = [fill("textbox", "Name", HOSTILE), done(f"Said. {HOSTILE}")]
-    agent, _ = await stage.run(
-        script,
-        f"Say hello. {HOSTILE}",
-        start_url=stage.site.page(FORM, title=f"Greeter {HOSTILE}"),
-        folder=tmp_path,
-    )
+    url = stage.site.page(FORM, title=f"Greeter {HOSTILE}")
+    agent, _ = await stage.run(script, f"Say hello. {HOSTILE}", start_url=url, folder=tmp_path)
     await agent.write_up()
     errors: list[str] = []
     page.on("console", lambda message: errors.append(message.text))
@@ -128,17 +123,16 @@ async def test_the_report_shows_a_run_and_runs_nothing_that_a_page_said(
     assert "Done, as the agent reports and its judge has confirmed." in shown
     loaded = "images => images.every(image => image.complete && image.naturalWidth > 0)"
     assert await page.locator("img").evaluate_all(loaded)
-    assert (
-        await page.locator("article").first.evaluate("element => getComputedStyle(element).display") == "grid"
-    )
+    styled = "element => getComputedStyle(element).display"
+    assert await page.locator("article").first.evaluate(styled) == "grid"
     assert errors == []
 
 
 def test_a_history_from_elsewhere_reads_no_file_outside_of_its_folder(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
+    folder = TaskFolder(tmp_path / "run")
     (tmp_path / "secret.jpg").write_bytes(b"secret")
     step = {"number": 1, "url": "", "started": "2026-01-01T00:00:00Z", "screenshot": "../secret.jpg"}
     history = AgentHistory.model_validate({"id": "x", "task": {"text": "Look."}, "steps": [step]})
-    assert "<img" not in render_report(history, tmp_path / "run")
-    TaskFolder(tmp_path / "run").save_history(history)
-    assert TaskFolder(tmp_path / "run").history() == history
+    assert "<img" not in render_report(history, folder.path)
+    folder.save_history(history)
+    assert folder.history() == history

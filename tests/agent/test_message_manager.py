@@ -25,13 +25,11 @@ def output(number: int) -> OutputCall:
 
 
 def test_the_head_stands_in_order() -> None:
-    told = manager(context="At home.", secrets=["login"], example=EXAMPLE)
-    lines = texts(told)
-    assert lines[0] == "Rules."
-    wanted = ["At home.", "Buy a lamp.", "<secret>", "An example"]
+    lines = texts(manager(context="At home.", secrets=["login"], example=EXAMPLE))
+    wanted = ["Rules.", "At home.", "Buy a lamp.", "<secret>", "An example", "memory of this task"]
     places = [next(i for i, line in enumerate(lines) if part in line) for part in wanted]
     assert places == sorted(places)
-    assert "memory" in lines[-1]
+    assert (places[0], places[-1]) == (0, len(lines) - 1)
 
 
 def test_the_state_is_there_for_one_request() -> None:
@@ -42,14 +40,6 @@ def test_the_state_is_there_for_one_request() -> None:
     assert texts(told)[-1] == "Page two"
     told.remove_state()
     assert not any("Page" in line for line in texts(told))
-
-
-def test_each_call_has_an_id_of_its_own() -> None:
-    told = manager(example=EXAMPLE)
-    told.add_output(output(1))
-    told.add_output(output(2))
-    calls = [message.call.id for message in told.messages() if message.call]
-    assert len(set(calls)) == len(calls) == 3
 
 
 def test_several_pictures_may_stay_and_older_ones_go_while_their_texts_stay() -> None:
@@ -83,12 +73,10 @@ def test_then_the_oldest_memories_and_it_is_said_but_never_the_task() -> None:
     for number in range(40):
         told.remember(f"Result {number} " + "x" * 600)
     told.add_state("Page")
-    lines = texts(told)
-    assert "Buy a lamp." in "\n".join(lines)
-    assert any("And a bulb." in line for line in lines), "a new task counts as part of the task"
-    assert any("older messages of your memory had to be left out" in line for line in lines)
-    assert any("Result 39" in line for line in lines)
-    assert not any("Result 0 " in line for line in lines)
+    lines = "\n".join(texts(told))
+    for words in ("Buy a lamp.", "And a bulb.", "older messages of your memory had to be left", "Result 39"):
+        assert words in lines
+    assert "Result 0 " not in lines
 
 
 def test_rules_and_task_are_never_left_out() -> None:
@@ -124,16 +112,16 @@ def test_a_summary_takes_the_place_of_older_steps() -> None:
     assert not told.to_sum_up()
 
 
-def test_a_saved_conversation_goes_on() -> None:
-    told = manager()
+def test_a_saved_conversation_goes_on_and_each_call_has_an_id_of_its_own() -> None:
+    told = manager(example=EXAMPLE)
     told.add_output(output(1))
     told.remember("Found a lamp.")
     saved = MessageManagerState.model_validate_json(told.state.model_dump_json())
     again = MessageManager(system_prompt="Other rules.", task="Other.", state=saved)
     assert texts(again) == texts(told)
     again.add_output(output(2))
-    ids = [message.call.id for message in again.messages() if message.call]
-    assert len(set(ids)) == 2
+    calls = [message.call.id for message in again.messages() if message.call]
+    assert len(set(calls)) == len(calls) == 3
 
 
 @settings(deadline=None, max_examples=60)

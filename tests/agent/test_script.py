@@ -12,13 +12,12 @@ import pytest
 from mcp_browser.actions.registry import Registry
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import SCRIPT_FILE, export_script
-from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import AgentBrain, Task
 from mcp_browser.cli import main
 from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import Speaker
 from mcp_browser.settings import FileSettings
-from tests.agent.conftest import Stage, click, done, fill, index_of, output
+from tests.agent.conftest import Stage, click, done, fill, index_of, kept, output
 from tests.support.scripts import chromium, run
 from tests.support.site import Reply, Request, Site
 
@@ -92,7 +91,7 @@ async def test_the_script_of_a_run_comes_to_the_same_end(
         ]
         return output({"fill_form": {"fields": fields}})
 
-    secrets = Secrets({"shop-word": Secret.model_validate({"value": WORD, "domains": ["127.0.0.1"]})})
+    secrets = kept("shop-word", WORD)
     script: list[Any] = [
         form,
         fill("textbox", "Word", "<secret>shop-word</secret>"),

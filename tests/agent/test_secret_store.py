@@ -110,19 +110,16 @@ def test_who_may_not_use_a_secret_does_not_learn_of_it() -> None:
             kept.of(name).only(["login"])
 
 
-def test_nothing_printed_shows_a_value() -> None:
-    assert "hunter2!" not in repr(secrets()._secrets)
-
-
 def write(path: Path, text: str, mode: int = 0o600) -> Path:
     path.write_text(text)
     path.chmod(mode)
     return path
 
 
-def test_secrets_come_from_a_file(tmp_path: Path) -> None:
-    file = write(tmp_path / "s.toml", '[login]\nvalue = "x"\norigins = ["a.org"]\n')
-    assert load_secrets(file).names == ("login",)
+def test_secrets_come_from_a_file_and_nothing_printed_shows_a_value(tmp_path: Path) -> None:
+    kept = load_secrets(write(tmp_path / "s.toml", '[login]\nvalue = "hunter2!"\norigins = ["a.org"]\n'))
+    assert kept.names == ("login",)
+    assert "hunter2!" not in repr(kept._secrets)
 
 
 @pytest.mark.parametrize(

@@ -24,29 +24,26 @@ def rules(window: int | None) -> str:
     return StructuredStyle(window=window).system_prompt(max_actions=3)
 
 
-@pytest.mark.parametrize("window", [None, SMALL_WINDOW + 1, 128_000])
-def test_a_model_with_room_is_told_all_rules_and_shown_an_example(window: int | None) -> None:
-    assert "# The end" in rules(window)
-    assert StructuredStyle(window=window).example is not None
-
-
-def test_a_small_model_is_told_its_rules_briefly_and_shown_no_example() -> None:
+def test_a_model_with_room_is_told_all_rules_and_shown_an_example_a_small_one_is_told_them_briefly() -> None:
+    for window in (None, SMALL_WINDOW + 1, 128_000):
+        assert "# The end" in rules(window)
+        assert StructuredStyle(window=window).example is not None
     assert tokens_of_text(rules(SMALL_WINDOW)) < tokens_of_text(rules(None)) / 2
     assert StructuredStyle(window=SMALL_WINDOW).example is None
 
 
 @pytest.mark.parametrize("window", [None, SMALL_WINDOW])
 def test_every_rule_that_keeps_a_task_honest_is_told(window: int | None) -> None:
-    told = rules(window)
-    assert "up to 3" in told.lower()
-    assert "never an instruction" in told
-    assert "<secret>name</secret>" in told
-    assert "`success`" in told
+    for rule in ("up to 3", "never an instruction", "<secret>name</secret>", "`success`"):
+        assert rule in rules(window).lower()
 
 
 MODEL = AgentOutput.type_with_custom_actions(default_registry().create_action_model())
 BRAIN = {"evaluation_previous_goal": "Success", "memory": "m", "next_goal": "g"}
 CLICK: dict[str, Any] = {"click_element": {"index": 4}}
+CLICKED = ActionCall(name="click_element", arguments={"index": 4})
+FORM = {"current_state": BRAIN, "action": [CLICK]}
+TEXT = json.dumps(FORM)
 
 
 def called(arguments: Any) -> Reply:
@@ -56,26 +53,23 @@ def called(arguments: Any) -> Reply:
 def test_a_filled_in_form_is_a_decision() -> None:
     decision = read_output(called({"current_state": BRAIN, "action": [CLICK, {"go_back": {}}]}), MODEL)
     assert decision.brain.next_goal == "g"
-    clicked = ActionCall(name="click_element", arguments={"index": 4})
-    assert decision.calls == (clicked, ActionCall(name="go_back"))
+    assert decision.calls == (CLICKED, ActionCall(name="go_back"))
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        Reply(text=json.dumps({"current_state": BRAIN, "action": [CLICK]})),
-        Reply(text=f"Sure!\n```json\n{json.dumps({'current_state': BRAIN, 'action': [CLICK]})}\n```\nDone."),
-        Reply(text=f"<think>hm {{}}</think> {json.dumps({'current_state': BRAIN, 'action': [CLICK]})}"),
-        Reply(
-            text='I will. {"current_state": {"memory": "a\nb"}, "action": [{"click_element": {"index": 4}}]}'
-        ),
-        called(json.dumps({"current_state": BRAIN, "action": [CLICK]})),
+        Reply(text=TEXT),
+        Reply(text=f"Sure!\n```json\n{TEXT}\n```\nDone."),
+        Reply(text=f"<think>hm {{}}</think> {TEXT}"),
+        Reply(text=f'I will. {{"current_state": {{"memory": "a\nb"}}, "action": [{json.dumps(CLICK)}]}}'),
+        called(TEXT),
         called({"current_state": BRAIN, "action": CLICK}),
         called({"current_state": BRAIN, "actions": [CLICK]}),
         called({"current_state": BRAIN, "action": json.dumps([CLICK])}),
         called({**BRAIN, "action": [CLICK]}),
         called({"action": [CLICK]}),
-        called({"AgentOutput": {"current_state": BRAIN, "action": [CLICK]}}),
+        called({"AgentOutput": FORM}),
         called({"current_state": BRAIN, "action": [{**CLICK, "input_text": None}]}),
         called({"current_state": BRAIN, "action": [{"name": "click_element", "arguments": {"index": 4}}]}),
         called({"current_state": BRAIN, "action": [{"action": "click_element", "index": 4}]}),
@@ -83,7 +77,7 @@ def test_a_filled_in_form_is_a_decision() -> None:
     ],
 )
 def test_what_means_only_one_thing_is_taken_as_meant(reply: Reply) -> None:
-    assert read_output(reply, MODEL).calls == (ActionCall(name="click_element", arguments={"index": 4}),)
+    assert read_output(reply, MODEL).calls == (CLICKED,)
 
 
 @pytest.mark.parametrize("action", [{"go_back": {}}, {"go_back": None}, {"go_back": True}, "go_back"])
@@ -127,16 +121,14 @@ def test_no_text_breaks_the_reading(text: str) -> None:
     assert read_or_refuse(Reply(text=text))
 
 
+KEYS = ["action", "current_state", "click_element", "index", "name"]
+
+
 @pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: (
-            st.lists(inner)
-            | st.dictionaries(
-                st.sampled_from(["action", "current_state", "click_element", "index", "name"]), inner
-            )
-        ),
+        lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS), inner),
     )
 )
 def test_no_form_breaks_the_reading(content: Any) -> None:
@@ -144,8 +136,7 @@ def test_no_form_breaks_the_reading(content: Any) -> None:
 
 
 def test_the_form_has_the_actions_of_the_page_and_no_more() -> None:
-    form = output_form(AgentOutput.type_with_custom_actions(default_registry().create_action_model()))
-    actions = form.json_schema["properties"]["action"]
+    actions = output_form(MODEL).json_schema["properties"]["action"]
     assert actions["minItems"] == 1
     assert set(actions["items"]["properties"]) == {action.name for action in default_registry()}
     assert actions["items"]["additionalProperties"] is False

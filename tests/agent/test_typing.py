@@ -7,13 +7,13 @@ import pytest
 
 from mcp_browser.actions import default_registry
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.secrets.store import Secret, Secrets
+from mcp_browser.agent.secrets.store import Secrets
 from mcp_browser.agent.task import ActionCall
 from mcp_browser.controller import Controller
 from mcp_browser.dom.models import ElementQuery
 from mcp_browser.errors import ActionError
 from mcp_browser.settings import Settings
-from tests.agent.conftest import Stage, done
+from tests.agent.conftest import Stage, done, kept
 
 if TYPE_CHECKING:
     from mcp_browser.agent.executor import ActionOutcome
@@ -103,14 +103,13 @@ async def test_a_secret_is_heard_nowhere_but_in_its_document(stage: Stage) -> No
         "  addEventListener(name, () => document.querySelector('iframe').focus(), true)"
     )
     start = stage.site.page(f"<iframe src='{inner}'></iframe>{FIELDS}<script>{moves}</script>")
-    secrets = Secrets({"login": Secret.model_validate({"value": VALUE, "domains": ["127.0.0.1"]})})
     calls: dict[str, dict[str, Any]] = {
         "type_text": {"text": PLACE},
         "send_keys": {"keys": PLACE},
         "input_text": {"index": "Other", "text": PLACE},
     }
     for name, arguments in calls.items():
-        record = await act(stage, start, name, arguments, secrets)
+        record = await act(stage, start, name, arguments, kept("login", VALUE))
         assert VALUE not in record.model_dump_json()
         thief = stage.page.frames[1]
         assert await thief.evaluate("[thief.value, heard]") == ["", []]
@@ -119,12 +118,10 @@ async def test_a_secret_is_heard_nowhere_but_in_its_document(stage: Stage) -> No
 async def test_boxes_that_pass_the_focus_on_are_filled(stage: Stage) -> None:
     boxes = "".join(f"<input id=b{n} maxlength=1 {'autofocus' if not n else ''}>" for n in range(6))
     hop = "addEventListener('input', e => e.target.nextElementSibling?.focus?.())"
-    secrets = Secrets({"login": Secret.model_validate({"value": "813", "domains": ["127.0.0.1"]})})
     start = stage.site.page(f"{boxes}<script>{hop}</script>")
-    for name, arguments in (("type_text", {"text": "246"}), ("type_text", {"text": PLACE})):
-        record = await act(stage, start, name, arguments, secrets)
+    for text, wanted in {"246": "246", PLACE: "813"}.items():
+        record = await act(stage, start, "type_text", {"text": text}, kept("login", "813"))
         assert record.error is None
-        wanted = "246" if arguments["text"] == "246" else "813"
         assert "".join((await typed(stage)).values()) == wanted
 
 
@@ -132,9 +129,7 @@ async def test_texts_are_typed_as_they_are(stage: Stage) -> None:
     text = "Grüße, 日本 🙂 “quoted”\tand a line of more than twenty keys\nsecond"
     start = stage.site.page("<textarea id=word autofocus></textarea>")
     record = await act(stage, start, "type_text", {"text": text})
-    assert record.error is None
-    held = await stage.page.input_value("#word")
-    assert held == text
+    assert (record.error, await stage.page.input_value("#word")) == (None, text)
 
 
 @pytest.mark.parametrize("move", ["keydown", "keydown at the window, first"])

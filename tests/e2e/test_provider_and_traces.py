@@ -16,6 +16,7 @@ from mcp.client.stdio import stdio_client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from tests.support.agents import data, text
 from tests.support.aimock import KEY, calls, fails, running_aimock
 from tests.support.principals import private_file
 from tests.support.process import RawServer
@@ -104,44 +105,32 @@ async def left(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Left:
     assert isinstance(result, types.CallToolResult)
     exports = [ExportTraceServiceRequest.FromString(body) for body in received]
     kept = (path for path in (folder / "tasks").rglob("*") if path.suffix in (".json", ".html"))
-    return Left(
-        result=result,
-        requests=requests,
-        spans=[
-            span
-            for export in exports
-            for resource in export.resource_spans
-            for scope in resource.scope_spans
-            for span in scope.spans
-        ],
-        exported=b"".join(received),
-        log=(folder / "log").read_text(),
-        files="".join(path.read_text() for path in kept),
-    )
-
-
-def told(result: types.CallToolResult) -> str:
-    return "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
+    spans = [
+        span
+        for export in exports
+        for resource in export.resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+    log, files = (folder / "log").read_text(), "".join(path.read_text() for path in kept)
+    return Left(result, requests, spans, b"".join(received), log, files)
 
 
 @pytest.mark.slow
 def test_the_task_is_done_in_spite_of_a_limit_and_a_useless_answer(left: Left) -> None:
-    assert "What it reported: Typed." in told(left.result), told(left.result)
+    assert "What it reported: Typed." in text(left.result), text(left.result)
     assert len(left.requests) == 4
 
 
 def test_tokens_and_dollars_are_told(left: Left) -> None:
     # Two answers were counted by the provider; the useless one was not, so the price of all is not known.
-    assert left.result.structured_content is not None
-    used = left.result.structured_content["usage"]
-    assert used["requests"] == 3
-    assert used["estimated"]
-    assert used["cost"] is None
-    assert "price unknown" in told(left.result)
+    used = data(left.result)["usage"]
+    assert (used["requests"], used["estimated"], used["cost"]) == (3, True, None)
+    assert "price unknown" in text(left.result)
 
 
 def test_no_key_and_no_secret_is_left_anywhere(left: Left) -> None:
-    everything = told(left.result) + str(left.result.structured_content) + left.log + left.files
+    everything = text(left.result) + str(left.result.structured_content) + left.log + left.files
     everything += left.exported.decode(errors="replace")
     assert KEY not in everything
     assert SECRET not in everything
@@ -159,13 +148,10 @@ def test_spans_follow_the_run_from_the_call_to_the_actions(left: Left) -> None:
 
 def test_spans_say_what_was_asked_and_used(left: Left) -> None:
     run = attributes(left.span("invoke_agent mcp-browser"))
-    assert run["gen_ai.operation.name"] == "invoke_agent"
-    assert run["gen_ai.provider.name"] == "openai"
-    assert run["gen_ai.request.model"] == "gpt-5-mini"
-    assert run["mcp_browser.task.status"] == "unconfirmed"
-    assert run["mcp_browser.task.steps"] == 2
-    assert left.result.structured_content is not None
-    assert run["mcp_browser.task.id"] == left.result.structured_content["task_id"]
+    model = {"gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-5-mini"}
+    outcome = {"mcp_browser.task.status": "unconfirmed", "mcp_browser.task.steps": 2}
+    task = {"gen_ai.operation.name": "invoke_agent", "mcp_browser.task.id": data(left.result)["task_id"]}
+    assert {**model, **outcome, **task}.items() <= run.items()
     chats = sorted(
         (span for span in left.spans if span.name == "chat gpt-5-mini"),
         key=lambda span: span.start_time_unix_nano,
@@ -175,8 +161,8 @@ def test_spans_say_what_was_asked_and_used(left: Left) -> None:
     assert attributes(limited)["error.type"] == "ModelRateLimited"
     for chat in good:
         assert chat.kind == Span.SPAN_KIND_CLIENT
-        assert attributes(chat)["gen_ai.usage.input_tokens"] == 1_200
-        assert attributes(chat)["gen_ai.usage.output_tokens"] == 40
+        used = {"gen_ai.usage.input_tokens": 1_200, "gen_ai.usage.output_tokens": 40}
+        assert used.items() <= attributes(chat).items()
         assert attributes(chat)["mcp_browser.usage.cost"] == pytest.approx(0.00038)
     assert attributes(left.span("execute_tool input_text"))["gen_ai.tool.name"] == "input_text"
     assert attributes(left.span("step 1"))["server.address"] == "127.0.0.1"
@@ -184,28 +170,20 @@ def test_spans_say_what_was_asked_and_used(left: Left) -> None:
 
 def test_spans_hold_nothing_of_the_page_the_task_or_the_model(left: Left) -> None:
     exported = left.exported.decode(errors="replace")
-    for words in (
-        *("confidential", "Pass phrase", "Type the phrase", "Typed.", "Let me think", "Slow down"),
-        "/page/",
-    ):
-        assert words not in exported
+    said = "confidential|Pass phrase|Type the phrase|Typed.|Let me think|Slow down|/page/"
+    assert [one for one in said.split("|") if one in exported] == []
     assert "mcp-browser" in exported
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("environment", "words"),
-    [
-        ({"OTEL_TRACES_EXPORTER": "zipkin"}, "otlp, console and none are known"),
-        (
-            {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-            "only http/protobuf is known",
-        ),
-    ],
+    ("exporter", "words"),
+    [("zipkin", "otlp, console and none are known"), ("otlp", "only http/protobuf is known")],
 )
 async def test_an_exporter_that_is_not_known_ends_the_start(
-    tmp_path: Path, environment: dict[str, str], words: str
+    tmp_path: Path, exporter: str, words: str
 ) -> None:
+    environment = {"OTEL_TRACES_EXPORTER": exporter, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever a client makes of a server that ends
         async with connected(tmp_path, environment):
             pass

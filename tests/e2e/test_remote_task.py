@@ -11,7 +11,6 @@ from mcp import Client
 from mcp_browser.text import clean_text
 from tests.e2e.test_one_channel import assert_pathless
 from tests.support.agents import COUNTER, FIND, Desk, data, done, output, text
-from tests.support.client import MODERN_FIRST, Era
 from tests.support.long_calls import LongCallsExtension
 from tests.support.remote import RemoteServer, client_of, serving
 from tests.support.site import Site
@@ -35,24 +34,6 @@ async def server(desk: Desk) -> AsyncGenerator[RemoteServer]:
 def named(result: types.CallToolResult) -> dict[str, Any]:
     """The argument that names the session of a result."""
     return {"session": data(result)["session"]}
-
-
-@pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_task_works_in_its_clients_session(
-    server: RemoteServer, desk: Desk, era: Era, site: Site
-) -> None:
-    desk.follow(done("Seen."))
-    async with client_of(server.url, era) as client:
-        await client.list_tools()
-        arguments = {"task": "Look.", "start_url": site.page("<h1>Here</h1>")}
-        result = await client.call_tool("run_task", arguments)
-        assert not result.is_error, text(result)
-        state = await client.call_tool("get_state", named(result))
-        assert "Here" in text(state), "the tools and the agent share one browser"
-        async with client_of(server.url, era) as other:
-            await other.list_tools()
-            begun = await other.call_tool("get_state", {})
-            assert "Here" not in text(begun)
 
 
 async def test_a_client_of_the_tasks_extension_asks_how_its_task_stands(
@@ -100,6 +81,8 @@ async def test_no_task_tells_where_the_server_has_its_files_or_what_nobody_sees(
         link = f"<a id='a{unseen}' title='{unseen}' href='/download/a.txt?text=mine'>Fi{unseen}le</a>"
         url = site.page(link, title=f"Files{unseen}")
         result = await client.call_tool("run_task", {"task": "Get the file.", "start_url": url})
+        state = await client.call_tool("get_state", named(result))
+        assert 'link "File"' in text(state), "the tools and the agent share one browser"
         (address,) = data(result)["files"]
         assert address.startswith("browser://")
         for told in (result.model_dump_json(), *await files_of(client, result)):

@@ -45,40 +45,33 @@ def fresh(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
 
 
-@pytest.mark.smoke
-async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, site: Site) -> None:
-    url = site.page(COUNTER)
-    desk.follow(FIND, done("There is a button."))
+def noting() -> tuple[list[str], Any]:
+    """The messages of a call's progress, and the callback that notes them."""
     told: list[str] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         assert total is None or progress <= total
         told.append(message or "")
 
+    return told, note
+
+
+@pytest.mark.smoke
+async def test_a_task_is_done_in_the_same_browser(client: Client, desk: Desk, site: Site) -> None:
+    url = site.page(COUNTER)
+    desk.follow(FIND, done("There is a button."))
+    told, note = noting()
     arguments = {"task": "Is there a button?", "start_url": url}
     result = await client.call_tool("run_task", arguments, progress_callback=note)
     assert not result.is_error, text(result)
     assert text(result).startswith("There is a button.")
     found = data(result)
-    assert found["status"] == "succeeded"
-    assert found["answer"] == "There is a button."
-    assert found["urls"] == [url]
-    assert found["steps"] == 2
+    wanted = {"status": "succeeded", "answer": "There is a button.", "urls": [url], "steps": 2}
+    assert wanted.items() <= found.items()
     assert any("find the button" in line and url in line for line in told)
     state = await client.call_tool("get_state", {})
     assert "Count 0" in text(state), "the tools and the agent share one browser"
     assert desk.history(found["task_id"])["status"] == "succeeded"
-
-
-async def test_what_is_not_done_is_an_error_that_says_why(client: Client, desk: Desk, site: Site) -> None:
-    desk.follow(done("It is sold out.", success=False))
-    result = await client.call_tool("run_task", {"task": "Buy it.", "start_url": site.page("Sold out")})
-    assert result.is_error
-    assert "not done" in text(result)
-    assert "It is sold out." in text(result)
-    assert data(result)["status"] == "failed"
-    told = await refusal(client, "run_task", {"task": "Go on.", "task_id": data(result)["task_id"]})
-    assert "has ended" in told
 
 
 async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, site: Site) -> None:
@@ -92,8 +85,8 @@ async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, s
     assert text(result).startswith("Ready."), text(result)
     for tool in ("get_task", "resume_task", "stop_task"):
         assert "no task" in await refusal(client, tool, {"task_id": "../nothing"})
-    for tool in ("pause_task", "resume_task", "stop_task"):
-        assert (await client.call_tool(tool, task)).is_error, f"{tool} has nothing to do"
+    for tool, told in {"pause_task": "not run", "resume_task": "has ended", "stop_task": "not run"}.items():
+        assert told in await refusal(client, tool, task)
 
 
 async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
@@ -108,12 +101,11 @@ async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
     async def status() -> str:
         return data(await client.call_tool("get_task", task))["status"]
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while await status() != "paused":
             pass
-    assert not (await client.call_tool("add_instructions", {**task, "text": "Hurry."})).is_error
-    await client.call_tool("resume_task", task)
-    async with asyncio.timeout(20):
+        assert not (await client.call_tool("add_instructions", {**task, "text": "Hurry."})).is_error
+        await client.call_tool("resume_task", task)
         while await status() == "paused":
             pass
     await client.call_tool("pause_task", task)
@@ -147,8 +139,7 @@ async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_wh
     desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
     result = await client.call_tool("run_task", {"task": "Log in."})
     assert result.is_error
-    assert "What is the code?" in text(result)
-    assert data(result)["status"] == "needs_person"
+    assert text(result).startswith("The task is not done (needs person): What is the code?")
     task = {"task_id": data(result)["task_id"]}
     await client.call_tool("add_instructions", {**task, "text": "It is 1234."})
     ended = await client.call_tool("get_task", {**task, "wait_seconds": 30})
@@ -262,11 +253,7 @@ async def test_a_task_is_done_again_without_a_model(client: Client, desk: Desk, 
     (index,) = re.findall(r'\[(\d+)\] button "More"', shown)
     desk.follow(output({"click_element": {"index": int(index)}}, goal="count"), done("Counted."))
     recorded = data(await client.call_tool("run_task", {"task": "Count."}))["task_id"]
-    told: list[str] = []
-
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
-
+    told, note = noting()
     site.page(COUNTER.replace("<button", "<p><button id=more"), path="/counted")
     again = await client.call_tool("replay_task", {"task_id": recorded}, progress_callback=note)
     assert not again.is_error, text(again)
@@ -308,7 +295,7 @@ async def test_what_cannot_be_replayed_is_told(client: Client, desk: Desk) -> No
     assert set(desk.tasks.iterdir()) == before
 
 
-SECRET_QUESTION = output({"call_user": {"question": "Your <b>password</b>?", "secret": "login"}})
+SECRET_QUESTION = output({"call_user": {"question": "Your password?", "secret": "login"}})
 LOGIN = "<label>Password <input id=word autofocus></label>"
 TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>login</secret>"}})
 
@@ -319,14 +306,13 @@ async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
 ) -> None:
     fresh.follow(SECRET_QUESTION, TYPED, done("In."))
     urls: list[str] = []
-    visits: list[asyncio.Task[list[httpx2.Response]]] = []
+    visits: list[asyncio.Task[httpx2.Response]] = []
     completed: list[Any] = []
     declines: list[bool] = []
 
-    async def visit(url: str) -> list[httpx2.Response]:
+    async def give(url: str) -> httpx2.Response:
         async with httpx2.AsyncClient(headers={"Origin": url.rpartition("/ask/")[0]}) as http:
-            shown = await http.get(url)
-            return [shown, *[await http.post(url, data={"answer": answer}) for answer in ("", VALUE)]]
+            return await http.post(url, data={"answer": VALUE})
 
     async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestURLParams), "never a form of the client's"
@@ -334,7 +320,7 @@ async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
             return types.ElicitResult(action="decline")
         urls.append(params.url)
         # The browser is another program than the client, whose question may be withdrawn once it is answered.
-        visits.append(asyncio.create_task(visit(params.url)))
+        visits.append(asyncio.create_task(give(params.url)))
         return types.ElicitResult(action="accept")
 
     async def hear(message: Any) -> None:
@@ -344,14 +330,9 @@ async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
     async with fresh.client(era, elicitation_callback=elicit, message_handler=hear) as client:
         result = await client.call_tool("run_task", {"task": "Log in.", "start_url": site.page(LOGIN)})
         assert data(result)["answer"] == "In.", text(result)
-        shown, empty, thanks = await visits[0]
-        assert (shown.status_code, empty.status_code, thanks.status_code) == (200, 400, 200)
-        assert "Your &lt;b&gt;password&lt;/b&gt;?" in shown.text
-        assert "127.0.0.1" in shown.text
-        assert shown.headers["cache-control"] == "no-store"
         assert len(completed) == (era == "legacy")
         state = await client.call_tool("get_state", {})
-        for told in (result.model_dump_json(), state.model_dump_json(), shown.text, thanks.text):
+        for told in (result.model_dump_json(), state.model_dump_json(), (await visits[0]).text):
             assert VALUE not in told
         for file in fresh.tasks.rglob("*.*"):
             assert VALUE.encode() not in file.read_bytes()

@@ -9,6 +9,10 @@ from mcp_browser.actions.catalog import default_registry
 from mcp_browser.agent.prompting.style import AgentOutput, output_form
 from mcp_browser.llm.providers import outline
 
+POINT = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+WHY = {"type": "string", "description": "in short"}
+FIELDS = {"at": {"$ref": "#/$defs/Point"}, "why": WHY}
+
 
 @pytest.mark.parametrize(
     ("schema", "words"),
@@ -22,17 +26,7 @@ from mcp_browser.llm.providers import outline
         ({"type": "object", "properties": {}}, "{}"),
         ({}, "anything"),
         (
-            {
-                "$defs": {
-                    "Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
-                },
-                "type": "object",
-                "properties": {
-                    "at": {"$ref": "#/$defs/Point"},
-                    "why": {"type": "string", "description": "in short"},
-                },
-                "required": ["at"],
-            },
+            {"$defs": {"Point": POINT}, "type": "object", "properties": FIELDS, "required": ["at"]},
             '{"at": {"x": integer}, "why"?: text (in short)}',
         ),
     ],

@@ -21,6 +21,7 @@ from tests.support.site import Request, Site
 pytestmark = pytest.mark.slow
 
 CHAT, RESPONSES, ANTHROPIC = "openai-chat:gpt-4.1-mini", "openai:gpt-5-mini", "anthropic:claude-sonnet-4-6"
+every_wire = pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
 FORM = OutputForm(name="AgentOutput", description="Act.", json_schema={"type": "object", "properties": {}})
 
 
@@ -123,7 +124,7 @@ INCOMPLETE: dict[str, Any] = {"status": "incomplete", "incomplete_details": {"re
 
 
 @pytest.mark.parametrize("arguments", [BROKEN, "not json", "{}"])
-@pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
+@every_wire
 async def test_a_form_is_demanded_and_comes_back_as_far_as_it_got(
     wire: Wire, name: str, arguments: str
 ) -> None:
@@ -173,47 +174,46 @@ async def test_tokens_from_the_providers_cache_are_counted_and_cheaper(
     assert "(400 from the cache)" in str(used)
 
 
+LONG: dict[str, Any] = {"message": "prompt is too long: 210000 tokens > 200000 maximum"}
 LLAMA = "request (9000 tokens) exceeds the available context size (8192 tokens)"  # Of llama.cpp
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "error"),
+    ("name", "content"),
     [
-        (
-            ANTHROPIC,
-            {"type": "error"},
-            {
-                "type": "invalid_request_error",
-                "message": "prompt is too long: 210000 tokens > 200000 maximum",
-            },
-        ),
-        (CHAT, {}, {"code": 400, "message": LLAMA, "type": "exceed_context_size_error"}),
+        (ANTHROPIC, {"type": "error", "error": {"type": "invalid_request_error", **LONG}}),
+        (CHAT, {"error": {"code": 400, "message": LLAMA, "type": "exceed_context_size_error"}}),
     ],
     ids=["anthropic", "llama.cpp"],
 )
 async def test_a_conversation_too_long_is_known_by_the_servers_words(
-    wire: Wire, name: str, more: dict[str, Any], error: dict[str, Any]
+    wire: Wire, name: str, content: dict[str, Any]
 ) -> None:
-    answer = as_json({**more, "error": error}, 400)
-    assert isinstance(await wire.failure(name, answer), ContextTooLong)
+    assert isinstance(await wire.failure(name, as_json(content, 400)), ContextTooLong)
 
 
 UNUSABLE = ('{"choices": []}', '{"choices": null}', '{"choices": [{}]}', "{}", "[]", "null", '"choices"')
 
 
-@pytest.mark.parametrize("content", UNUSABLE)
-async def test_an_answer_without_a_choice_may_be_asked_for_again(wire: Wire, content: str) -> None:
-    answer = Answer(content.encode(), "application/json")
-    assert isinstance(await wire.failure(CHAT, answer), ModelUnavailable)
+OVERLOADED = (
+    'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Full"}}\n\n'
+)
 
 
-async def test_an_overload_within_a_stream_may_be_asked_again(wire: Wire) -> None:
-    event = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    answer = Answer(f"event: error\ndata: {json.dumps(event)}\n\n".encode(), "text/event-stream")
-    assert isinstance(await wire.failure(ANTHROPIC, answer), ModelUnavailable)
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        *((CHAT, content, "application/json") for content in UNUSABLE),
+        (ANTHROPIC, OVERLOADED, "text/event-stream"),
+    ],
+)
+async def test_an_answer_without_a_choice_or_an_overload_within_a_stream_may_be_asked_for_again(
+    wire: Wire, name: str, content: str, kind: str
+) -> None:
+    assert isinstance(await wire.failure(name, Answer(content.encode(), kind)), ModelUnavailable)
 
 
-@pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
+@every_wire
 async def test_a_gateways_error_page_is_told_shortly(wire: Wire, name: str) -> None:
     page = Answer(b"<html><body><h1>502 Bad Gateway</h1>" + b"nginx " * 200 + b"</body></html>", status=502)
     error = await wire.failure(name, page)
@@ -222,7 +222,7 @@ async def test_a_gateways_error_page_is_told_shortly(wire: Wire, name: str) -> N
     assert len(str(error)) < 600
 
 
-@pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
+@every_wire
 @pytest.mark.parametrize(("status", "after"), [(429, None), (503, 3)])
 async def test_who_is_asked_too_much_may_say_when_to_come_back(
     wire: Wire, name: str, status: int, after: int | None
@@ -233,7 +233,7 @@ async def test_who_is_asked_too_much_may_say_when_to_come_back(
     assert error.retry_after == after
 
 
-@pytest.mark.parametrize("name", [CHAT, RESPONSES, ANTHROPIC])
+@every_wire
 async def test_a_server_that_says_nothing_is_given_up_at_the_deadline(
     wire: Wire, site: Site, name: str
 ) -> None:

@@ -21,8 +21,7 @@ from mcp_browser.controller import Controller
 from mcp_browser.errors import NotActionable
 from mcp_browser.privacy.hiding import LogFormatter
 from mcp_browser.server.resources import SessionFiles
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.settings import AgentSettings
 from tests.privacy.forms import FORMS, VALUE, trace_of
 from tests.server.task_room import Lending

@@ -13,8 +13,7 @@ from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
 from mcp_browser.server.elicitation import Context
 from mcp_browser.server.principals import Principal
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.sessions.sessions import DEFAULT, HeldSession, Sessions
 from mcp_browser.settings import AgentSettings
 from tests.support.agents import Desk

@@ -17,8 +17,7 @@ from mcp.server.lowlevel import Server
 from mcp_browser.actions import default_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.controller import Controller
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import (
     AgentSettings,

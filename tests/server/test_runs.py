@@ -95,20 +95,12 @@ def test_a_folder_that_is_not_whole_is_as_good_as_none(tmp_path: Path) -> None:
         runs.find("one-run-of-hers", ALICE)
 
 
-@pytest.mark.parametrize(
-    ("status", "told"),
-    [
-        (TaskStatus.WORKING, TaskStatus.INTERRUPTED),
-        (TaskStatus.PAUSED, TaskStatus.INTERRUPTED),
-        (TaskStatus.NEEDS_PERSON, TaskStatus.NEEDS_PERSON),
-        (TaskStatus.SUCCEEDED, TaskStatus.SUCCEEDED),
-    ],
-)
-def test_a_run_that_its_server_did_not_end_was_broken_off(
-    tmp_path: Path, status: TaskStatus, told: TaskStatus
-) -> None:
-    found = saved(tmp_path, status=status).find("one-run-of-hers", ALICE)
-    assert outcome_of(found.history).status is told
+def test_a_run_that_its_server_did_not_end_was_broken_off(tmp_path: Path) -> None:
+    broken_off = TaskStatus.WORKING, TaskStatus.PAUSED
+    for status in (*broken_off, TaskStatus.NEEDS_PERSON, TaskStatus.SUCCEEDED):
+        found = saved(tmp_path, status=status).find("one-run-of-hers", ALICE)
+        told = TaskStatus.INTERRUPTED if status in broken_off else status
+        assert outcome_of(found.history).status is told
 
 
 def test_one_server_at_a_time_works_on_a_run(tmp_path: Path) -> None:
@@ -158,20 +150,20 @@ def test_folders_are_deleted_after_their_time(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new-task-1", "somebody-elses"]
 
 
-def test_the_oldest_folders_go_beyond_a_size_and_fresh_ones_stay(tmp_path: Path) -> None:
-    for number, days in enumerate((5, 4, 3, 0)):
-        folder(tmp_path, f"task-number-{number}", days=days, kilobytes=400)
-    assert SavedRuns(tmp_path).prune(days=90, megabytes=0.9) == ["task-number-0", "task-number-1"]
-    assert SavedRuns(tmp_path).prune(days=90, megabytes=0.1) == ["task-number-2"]
-    assert [path.name for path in tmp_path.iterdir()] == ["task-number-3"]
-
-
-def test_who_has_most_makes_room(tmp_path: Path) -> None:
-    folder(tmp_path, "bobs-only-one", days=9, kilobytes=400, owner="bob")
-    for number in range(4):
-        folder(tmp_path, f"task-number-{number}", days=8 - number, kilobytes=300)
-    deleted = SavedRuns(tmp_path).prune(days=90, megabytes=1.02)
-    assert deleted == ["task-number-0", "task-number-1"]
+@pytest.mark.parametrize(
+    ("kilobytes", "ages", "megabytes", "gone"),
+    [(400, (5, 4, 3, 0), 0.9, 2), (400, (5, 4, 3, 0), 0.1, 3), (300, (8, 7, 6, 5), 1.02, 2)],
+    ids=["the oldest", "but no fresh ones", "of who has most"],
+)
+def test_beyond_a_size_who_has_most_makes_room_with_the_oldest_folders(
+    tmp_path: Path, kilobytes: int, ages: tuple[int, ...], megabytes: float, gone: int
+) -> None:
+    names = [f"task-number-{number}" for number in range(len(ages))]
+    for name, days in zip(names, ages, strict=True):
+        folder(tmp_path, name, days=days, kilobytes=kilobytes)
+    if min(ages):
+        folder(tmp_path, "bobs-only-one", days=9, kilobytes=400, owner="bob")
+    assert SavedRuns(tmp_path).prune(days=90, megabytes=megabytes) == names[:gone]
 
 
 def test_the_folder_of_a_run_that_is_held_stays(tmp_path: Path) -> None:

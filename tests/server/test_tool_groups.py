@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from mcp_browser.actions import default_registry
-from mcp_browser.server.runs.files import TaskFiles
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.tool_groups import AGENT_TOOLS, agent_tools, load_actions
 from mcp_browser.settings import AgentSettings, Settings, ToolSettings
 

@@ -27,8 +27,8 @@ def output(*actions: dict[str, Any], goal: str = "go on") -> dict[str, Any]:
     return {"current_state": thoughts, "action": list(actions)}
 
 
-def done(text: str, *, success: bool = True) -> dict[str, Any]:
-    return output({"done": {"success": success, "text": text}}, goal="report")
+def done(text: str = "All done.", *, success: bool = True, **more: Any) -> dict[str, Any]:
+    return output({"done": {"success": success, "text": text, **more}}, goal="report")
 
 
 def verdict(*points: tuple[str, bool]) -> dict[str, Any]:

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
 FORM_NAME = "AgentOutput"
 MOST_PROBLEMS = 4
+_PROBLEMS = {
+    "missing": "{} is missing",
+    "extra_forbidden": "there is no {}",
+    "too_short": "{} is empty: give at least one action",
+}
 
 _FENCED = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
 _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
@@ -173,16 +178,9 @@ def _explain(error: ValidationError) -> str:
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     found: list[str] = []
     for problem in problems[:MOST_PROBLEMS]:
-        where = ".".join(str(part) for part in problem["loc"]) or FORM_NAME
-        match problem["type"]:
-            case "missing":
-                found.append(f"{where} is missing")
-            case "extra_forbidden":
-                found.append(f"there is no {where}")
-            case "too_short":
-                found.append(f"{where} is empty: give at least one action")
-            case _:
-                found.append(f"{where}: {problem['msg']}")
+        where = ".".join(map(str, problem["loc"])) or FORM_NAME
+        words = _PROBLEMS.get(problem["type"])
+        found.append(words.format(where) if words else f"{where}: {problem['msg']}")
     more = f"; and {len(problems) - MOST_PROBLEMS} more" if len(problems) > MOST_PROBLEMS else ""
     return f"{FORM_NAME} is not right: {'; '.join(found)}{more}."
 

@@ -36,7 +36,7 @@ from mcp_browser.llm.messages import (
     estimated_usage,
 )
 from mcp_browser.server import elicitation
-from mcp_browser.server.runs.run import Run
+from mcp_browser.server.runs.runs import Run
 from mcp_browser.server.view.card import TaskCard
 from mcp_browser.settings import AgentSettings
 

@@ -30,8 +30,7 @@ from mcp_browser.server.calls import Answer, Call, SessionLease
 from mcp_browser.server.elicitation import Mailbox, OpenForm, ViewLink
 from mcp_browser.server.runs.client import ClientModel, ClientWatcher, run_models
 from mcp_browser.server.runs.files import URI
-from mcp_browser.server.runs.run import Run, SessionTurn
-from mcp_browser.server.runs.runs import Runs, answer, message, saved_answer
+from mcp_browser.server.runs.runs import Run, Runs, SessionTurn, answer, message, saved_answer
 from mcp_browser.server.runs.saved import FolderLock, SavedRuns, not_found, outcome_of
 from mcp_browser.server.runs.tools import (
     GetTaskParams,
@@ -139,7 +138,23 @@ class RunService:
         """Do a recorded task again, without a model: as a run of its own."""
         async with self.sessions.lease(call.request, call.principal, call.handle) as lease:
             recorded = await self._recorded(call, lease.session, params.history, params.task_id)
-            run = self._replay(call, lease, params, recorded)
+            task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
+            replay = Replay(
+                recorded=recorded,
+                history=AgentHistory(
+                    id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id
+                ),
+                controller=Controller(
+                    assembly.actions_of(recorded, self.registry, self.settings.tools), self.settings
+                ),
+                session=lease.session,
+                variables=Variables(recorded, params.variables),
+                secrets=self._secrets_of(call).only(params.secrets),
+                step_pictures=self.settings.agent.step_pictures,
+                element_seconds=params.element_seconds,
+            )
+            run = self._run(call, lease, replay)
+            self.saved.write_record(run.id, call.principal)
             self._begin(call, run)
         return await self._answer(call, run, wait=params.wait)
 
@@ -308,27 +323,6 @@ class RunService:
         history = AgentHistory(id=new_task_id(), task=task, model=models.model.info.name)
         run = self._by_agent(call, lease, models, history)
         self.saved.write_record(history.id, call.principal, model=params.model)
-        return run
-
-    def _replay(
-        self, call: Call, lease: SessionLease, params: ReplayTaskParams, recorded: AgentHistory
-    ) -> Run:
-        """Make a run that does a recorded one again, in the session lent; raises InvalidArguments."""
-        task = recorded.task.model_copy(update={"secrets": tuple(params.secrets)})
-        history = AgentHistory(id=new_task_id(), task=task, settings=recorded.settings, replay_of=recorded.id)
-        actions = assembly.actions_of(recorded, self.registry, self.settings.tools)
-        replay = Replay(
-            recorded=recorded,
-            history=history,
-            controller=Controller(actions, self.settings),
-            session=lease.session,
-            variables=Variables(recorded, params.variables),
-            secrets=self._secrets_of(call).only(params.secrets),
-            step_pictures=self.settings.agent.step_pictures,
-            element_seconds=params.element_seconds,
-        )
-        run = self._run(call, lease, replay)
-        self.saved.write_record(run.id, call.principal)
         return run
 
     def _by_agent(

@@ -1,26 +1,32 @@
-"""run_task and the tools that steer a run, as they are listed; the agent is imported at the first call."""
+"""The tools of the agent and the files of its tasks, as they are listed; it is imported at the first call."""
 
-from collections.abc import Collection
+import contextlib
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
+from urllib.parse import unquote
 
+import mcp_types as types
 from pydantic import BaseModel, Field, model_validator
 
 from mcp_browser.actions.registry import ActionParams, Registry
+from mcp_browser.browser.concurrency import added
+from mcp_browser.errors import NotFound
 from mcp_browser.server.calls import Answer, Call, Handler, ServerTool
-from mcp_browser.server.elicitation import APP_URI, OpenForm, ViewLink
-from mcp_browser.server.principals import Principal
-from mcp_browser.server.runs.files import TaskFiles
+from mcp_browser.server.elicitation import APP_URI, Context, OpenForm, ViewLink
+from mcp_browser.server.principals import ANONYMOUS, Principal, principal_of_request
+from mcp_browser.server.resources import Changed, Contents, ResourceProvider, contents_of, resource_of
+from mcp_browser.server.runs.files import PRIVATE, URI, file_in, files_in, uri_of
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.server.tasks import LongCall
 from mcp_browser.server.tool_groups import RUN_TASK, agent_tools, view_tools
 from mcp_browser.settings import Settings
 
 if TYPE_CHECKING:
-    from mcp_browser.server.runs.run import Run
+    from mcp_browser.server.runs.runs import Run
 
 
 class RunTaskParams(ActionParams):
@@ -79,6 +85,76 @@ class ReplayTaskParams(ActionParams):
         return self
 
 
+class TaskFiles(ResourceProvider):
+    """Lists and reads the files of tasks, each only for the client that has started it.
+
+    Only tasks of this server are listed; the same client can read those of earlier servers by their address.
+    """
+
+    templates = (
+        types.ResourceTemplate(
+            name="task",
+            title="File of a task",
+            uri_template="browser://tasks/{id}/{name}{?offset,length}",
+            description="What run_task has left: history.json, report.html, a picture of each step.",
+        ),
+    )
+
+    def __init__(self, sessions: Sessions) -> None:
+        """There are none before `tools` has some."""
+        self._sessions = sessions
+        self.tools: list[RunTools] = []  # Whose tasks they are
+        self._listeners: list[tuple[Context, Changed]] = []
+
+    def listed(self, caller: Context) -> list[types.Resource]:
+        """The files of the caller's tasks, oldest first."""
+        return [
+            resource_of(file)
+            for tools in self.tools
+            for run in tools.runs
+            if self._is_listed(caller, run)
+            # Somebody may have deleted its folder.
+            if (folder := self._folder_of(run.id, run.principal)) is not None
+            for file in files_in(folder)
+        ]
+
+    async def read(self, caller: Context, uri: str) -> Contents | None:
+        """A file, or the part of it that the address asks for; raises NotFound, MCPError."""
+        if (match := URI.fullmatch(uri.partition("?")[0])) is None:
+            return None
+        folder = self._folder_of(match["task"], principal_of_request(caller))
+        file = file_in(folder, unquote(match["name"])) if folder is not None else None
+        if file is None:
+            raise NotFound(f"There is no file at {uri[:300]}.")
+        return await contents_of(file, uri)
+
+    def _folder_of(self, task: str, principal: Principal) -> Path | None:
+        for tools in self.tools:
+            with contextlib.suppress(NotFound):
+                return tools.folder_for(task, principal)
+        return None
+
+    def listen(self, caller: Context, changed: Changed) -> Callable[[], None]:
+        """Report when a file of the caller's tasks is added or changed."""
+        return added(self._listeners, (caller, changed))
+
+    def written(self, run: "Run", name: str) -> None:
+        """Notify the owner of a run that a file of it was written."""
+        if name in PRIVATE:
+            return
+        is_new = name not in run.files
+        run.files.add(name)
+        for caller, changed in list(self._listeners):
+            if principal_of_request(caller) == run.principal:
+                changed(uri_of(run.id, name), is_new and self._is_listed(caller, run))
+
+    def _is_listed(self, caller: Context, run: "Run") -> bool:
+        if principal_of_request(caller) != run.principal:
+            return False
+        # Anonymous callers cannot be distinguished: each sees what its connection has done.
+        return run.principal != ANONYMOUS or self._sessions.owns(caller, run.agent.session)
+
+
 _TOOLS: dict[str, tuple[type[BaseModel], str]] = {
     "run_task": (RunTaskParams, "Let the built-in agent do a whole task in this browser, and report."),
     "get_task": (GetTaskParams, "Tell how a task stands, and its result once it has ended."),
@@ -108,7 +184,7 @@ class RunTools:
     view_link: ViewLink | None = None
 
     def __post_init__(self) -> None:
-        self.files.follow(self._runs, self._folder_for)
+        self.files.tools.append(self)
 
     def tools(self, offered: Collection[str] | None = None) -> list[ServerTool[Any]]:
         """Those that the settings offer, or the ones `offered`; clients show a task's card as an MCP App."""
@@ -144,10 +220,13 @@ class RunTools:
         if self._is_used:
             await self._service.runs.close()
 
-    def _runs(self) -> "list[Run]":
-        return list(self._service.runs) if self._is_used else []
+    @property
+    def runs(self) -> "list[Run]":
+        """The runs of this server."""
+        return [*self._service.runs] if self._is_used else []
 
-    def _folder_for(self, task: str, principal: Principal) -> Path:
+    def folder_for(self, task: str, principal: Principal) -> Path:
+        """The folder of a caller's task; raises NotFound."""
         return self._service.saved.folder_for(task, principal)
 
     @property

@@ -12,11 +12,16 @@ Policy = Callable[[Player], Awaitable[object]]
 POLICIES: dict[str, Policy] = {}
 
 
-def solves(*tasks: str) -> Callable[[Policy], Policy]:
-    """Register a policy for some tasks."""
+def solves(*tasks: str, submits: bool = False) -> Callable[[Policy], Policy]:
+    """Register a policy for some tasks; with `submits`, their button is pressed at the end."""
 
     def register(policy: Policy) -> Policy:
-        POLICIES.update(dict.fromkeys(tasks, policy))
+        async def to_the_end(play: Player) -> None:
+            await policy(play)
+            if submits:
+                await play.press_button()
+
+        POLICIES.update(dict.fromkeys(tasks, to_the_end))
         return policy
 
     return register
@@ -114,16 +119,15 @@ async def choose_a_date(play: Player) -> None:
     await play.press('button "Submit"')
 
 
-@solves("use-spinner")
+@solves("use-spinner", submits=True)
 async def turn_a_spinner(play: Player) -> None:
     wanted = int(_last_number(play.goal))
     await play.press(play.field())
     if wanted:
         await play.keys(" ".join(["ArrowUp" if wanted > 0 else "ArrowDown"] * abs(wanted)))
-    await play.press_button()
 
 
-@solves("use-slider", "use-slider-2")
+@solves("use-slider", "use-slider-2", submits=True)
 async def set_sliders(play: Player) -> None:
     handles = play.hinted("handle")
     wanted = [int(number) for number in re.findall(r"-?\d+", play.goal)][-len(handles) :]
@@ -135,85 +139,76 @@ async def set_sliders(play: Player) -> None:
         if number > low:
             await play.press(handle)
             await play.keys(" ".join(["ArrowRight"] * (number - low)))
-    await play.press_button()
 
 
 @solves("form-sequence-3")
 async def choose_from_a_styled_list(play: Player) -> None:
-    found = play.told(r"Choose (.*) from the dropdown")
+    chosen = play.told(r"Choose (.*) from the dropdown")[1]
     await play.press(play.one("clickable"))
-    await play.press(f'clickable "{found[1]}"')
+    await play.press(f'clickable "{chosen}"')
     await play.press_button(play.quoted[0])
 
 
-@solves("click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer", "click-option")
+@solves(
+    "click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer", "click-option", submits=True
+)
 async def check_what_is_named(play: Player) -> None:
     found = play.told(r"Select (.*) and click Submit")
     for name in found[1].split(", ") if found[1] != "nothing" else []:
         await play.do("set_checked", index=play.one(name=name).index, checked=True)
-    await play.press_button()
 
 
-@solves("choose-list", "click-scroll-list")
+@solves("choose-list", "click-scroll-list", submits=True)
 async def choose_from_a_list(play: Player) -> None:
-    found = play.told(r"Select (.*) from the ")
     (options,) = play.hinted("options")
-    await play.do("select_option", index=options.index, options=found[1].split(", "))
-    await play.press_button()
+    chosen = play.told(r"Select (.*) from the ")[1].split(", ")
+    await play.do("select_option", index=options.index, options=chosen)
 
 
-@solves("enter-text", "enter-text-dynamic")
+@solves("enter-text", "enter-text-dynamic", submits=True)
 async def enter_a_text(play: Player) -> None:
     await play.enter(play.field(), play.quoted[0])
-    await play.press_button()
 
 
-@solves("read-table")
+@solves("read-table", submits=True)
 async def read_a_table(play: Player) -> None:
-    found = play.told(r"Enter the value of (.*) into the text field")
     cells = dict(re.findall(r"^\| (.*) \| (.*) \|$", play.page, re.M))
-    await play.enter(play.field(), cells[found[1]])
-    await play.press_button()
+    await play.enter(play.field(), cells[play.told(r"Enter the value of (.*) into the text field")[1]])
 
 
-@solves("enter-date")
+@solves("enter-date", submits=True)
 async def enter_a_date(play: Player) -> None:
     found = play.told(r"(\d\d)/(\d\d)/(\d{4})")
     (field,) = play.all("date")
     await play.enter(field, f"{found[3]}-{found[1]}-{found[2]}")
-    await play.press_button()
 
 
-@solves("enter-time")
+@solves("enter-time", submits=True)
 async def enter_a_time(play: Player) -> None:
     found = play.told(r"(\d+):(\d\d)\s?([AP])M")
     hour = int(found[1]) % 12 + (12 if found[3] == "P" else 0)
     (field,) = play.all("time")
     await play.enter(field, f"{hour:02}:{found[2]}")
-    await play.press_button()
 
 
-@solves("use-autocomplete")
+@solves("use-autocomplete", submits=True)
 async def choose_a_suggestion(play: Player) -> None:
     start, *end = play.quoted
     await play.do("input_text", index=play.field().index, text=start, slowly=True)
     await play.do("wait_for", selector=".ui-autocomplete li")
     suggestions = await play.select(".ui-autocomplete li")
     await play.press(next(line for line in suggestions if line.name.endswith(end[0] if end else "")))
-    await play.press_button()
 
 
-@solves("social-media-all")
+@solves("social-media-all", submits=True)
 async def press_a_button_on_all_posts(play: Player) -> None:
-    action = play.quoted[0].lower()
-    found = play.told(r"by (@\S+) and")
+    action, wanted = play.quoted[0].lower(), play.told(r"by (@\S+) and")[1]
     # The retweet button alone shows no name.
     place = ["reply", "retweet", "like", "share"].index(action)
     posts = re.split(r"^.* (@\S+)$", play.page.partition("\n")[2], flags=re.M)
     for author, post in zip(posts[1::2], posts[2::2], strict=True):
-        if author == found[1]:
+        if author == wanted:
             await play.press(elements_in(post)[place])
-    await play.press_button()
 
 
 @solves("email-inbox-delete", "email-inbox-important", "email-inbox", "email-inbox-reply")
@@ -234,22 +229,20 @@ async def handle_a_message(play: Player) -> None:
     await play.press(play.hinted(f"send-{kind}")[0])
 
 
-@solves("copy-paste")
+@solves("copy-paste", submits=True)
 async def copy_a_text(play: Player) -> None:
     await play.press(play.hinted("to-copy")[0])
     await play.keys("ControlOrMeta+a")
     await play.keys("ControlOrMeta+c")
     await play.press(play.hinted("answer-input")[0])
     await play.keys("ControlOrMeta+v")
-    await play.press_button()
 
 
-@solves("scroll-text-2")
+@solves("scroll-text-2", submits=True)
 async def scroll_an_area(play: Player) -> None:
     area = play.field()
     direction = "down" if "bottom" in play.goal else "up"
     await play.do("scroll", index=area.index, direction=direction, pages=10)
-    await play.press_button()
 
 
 @solves("click-menu")
@@ -260,10 +253,9 @@ async def choose_from_nested_menus(play: Player) -> None:
     await play.press(f'menuitem "{last}"')
 
 
-@solves("drag-box")
+@solves("drag-box", submits=True)
 async def drag_a_box_into_another(play: Player) -> None:
     await play.drag(play.one(name="s"), play.one(name="L"))
-    await play.press_button()
 
 
 @solves("drag-items")
@@ -283,7 +275,7 @@ async def drag_an_item(play: Player) -> None:
     await play.drag(items[now], items[past])
 
 
-@solves("drag-sort-numbers")
+@solves("drag-sort-numbers", submits=True)
 async def sort_by_dragging(play: Player) -> None:
     items = play.all("clickable")
     for place in range(len(items) - 1):
@@ -292,7 +284,6 @@ async def sort_by_dragging(play: Player) -> None:
             await play.drag(least, items[place])
             items.remove(least)
             items.insert(place, least)
-    await play.press_button()
 
 
 def _ordinal(text: str) -> int:
