@@ -1,4 +1,4 @@
-"""The live view and MCP behind proxies that do TLS, with the configurations that the manifests have."""
+"""Servers behind real proxies, with the configurations that the manifests have: with TLS, and replicas."""
 
 import re
 import shutil
@@ -18,9 +18,12 @@ from websockets.typing import Origin
 from tests.e2e.test_view import link_in
 from tests.support.apps import free_port, running
 from tests.support.certificates import self_signed
+from tests.support.load import load
 from tests.support.packages import debian_package
 from tests.support.remote import RemoteServer, serving
-from tests.support.replicas import CONFIGURATION, MANIFESTS, PORTS, nginx
+from tests.support.replicas import CONFIGURATION, MANIFESTS, PORTS, clustered, nginx, replicated
+from tests.support.site import Site
+from tests.support.visitors import Behind, crowd
 
 pytestmark = pytest.mark.slow
 
@@ -115,3 +118,16 @@ async def test_pages_of_the_same_name_without_tls_are_other_pages(
             with pytest.raises(InvalidStatus):
                 async with connect(live, ssl=UNVERIFIED, origin=Origin(origin), additional_headers=wanted):
                     pass
+
+
+SESSIONS = load(6, full=24)
+"""`just remote replicas` does it with two hundred."""
+
+
+@pytest.mark.parametrize(("behind", "sessions"), [(replicated, SESSIONS), (clustered, SESSIONS // 2)])
+async def test_sessions_are_spread_and_found_again_and_a_dead_replica_loses_only_its_own(
+    site: Site, tmp_path: Path, behind: Behind, sessions: int
+) -> None:
+    outcome = await crowd(site, tmp_path, sessions, behind=behind)
+    assert outcome.spread.total() >= sessions
+    assert outcome.lost == outcome.spread[outcome.killed] > 0
