@@ -14,8 +14,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
-from mcp_browser.cli.client_files import parsed, with_entry
 from mcp_browser.cli.clients import CLIENTS
+from mcp_browser.cli.config import parsed, with_entry
 from mcp_browser.version import DISTRIBUTION
 from tests.support.site import Site
 from tests.test_cli import run_here

@@ -9,6 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from scripts.audit_packages import judge
+from tests.test_structure import PRIVATE, sources
 
 ROOT = Path(__file__).parent.parent
 NONE: list[object] = []
@@ -27,25 +28,17 @@ def test_each_promise_names_a_test_that_there_is() -> None:
 
 
 PRIVATE_PARTS = {
-    "mcp": {"server/resources.py": "ctx.session._connection"},
-    "playwright": {
-        "browser/files/downloads.py": "_impl_obj._artifact._initializer",
-        "browser/page_activity.py": "_impl_obj",
-        "browser/process/early_driver.py": "playwright._impl.transport",
-        "browser/process/launcher.py": "_impl_obj._connection",
-    },
-    "uvicorn": {"server/http/limits.py": "uvicorn.protocols.http.h11_impl"},
+    "mcp": {"server/resources.py"},
+    "playwright": {*PRIVATE, "browser/process/early_driver.py"},
+    "uvicorn": {"server/http/limits.py"},
 }
-"""What is used of libraries that they do not call public."""
+"""Where parts of libraries are used that these do not call public; test_structure.py has their names."""
 
 
 def test_a_library_whose_private_parts_are_used_has_an_upper_bound() -> None:
-    package = ROOT / "mcp_browser"
-    texts = {path.relative_to(package).as_posix(): path.read_text("utf-8") for path in package.rglob("*.py")}
-    listed = {path: part for uses in PRIVATE_PARTS.values() for path, part in uses.items()}
-    using = {path for path, text in texts.items() if re.search(r"_impl\b|_impl_obj|reportPrivateUsage", text)}
-    assert using <= listed.keys()
-    assert all(part in texts[path] for path, part in listed.items())
+    private = re.compile(r"_impl\b|_impl_obj|reportPrivateUsage")
+    using = {path for path, text in sources().items() if private.search(text)}
+    assert using == {path for uses in PRIVATE_PARTS.values() for path in uses}
     declared = {one.name: one for one in map(Requirement, PROJECT["dependencies"])}
     for library in PRIVATE_PARTS:
         major, minor, *_ = LOCKED[library].split(".")

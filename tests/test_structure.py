@@ -1,4 +1,4 @@
-"""What holds for the package as a whole: its imports, its names and the size of its files."""
+"""What holds for the whole: the package's imports, names and sizes of files, and what nightly.txt names."""
 
 import ast
 import graphlib
@@ -7,8 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import grimp
+import pytest
 
 import mcp_browser
+from tests.conftest import COLLECTED, NIGHTLY
 
 PACKAGE = Path(mcp_browser.__file__).parent
 MOST_LINES = 500
@@ -84,3 +86,14 @@ def private_members(tree: ast.Module) -> set[str]:
     }
     private = {node.attr for node in attributes if node.attr.startswith("_") and not node.attr.endswith("__")}
     return private - own
+
+
+def test_each_test_that_is_left_to_the_night_is_there(request: pytest.FixtureRequest) -> None:
+    named = {name: kept for name, kept in NIGHTLY.items() if not name.startswith("#")}
+    assert len(named) > 100
+    for test, kept in named.items():
+        path, name = test.partition("[")[0].split("::")
+        text = (PACKAGE.parent / path).read_text("utf-8")
+        assert re.search(rf"^(async )?def {name}\(", text, re.MULTILINE)
+        there = [one for one in request.config.stash[COLLECTED] if one.startswith(f"{test}[")]
+        assert kept == [""] or not there or {f"{test}[{one}]" for one in kept} <= {*there}, test

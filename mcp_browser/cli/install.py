@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shlex
 import sys
 import tempfile
 from collections.abc import Generator
@@ -20,7 +19,7 @@ from mcp_browser.browser.process.installing import Installer
 from mcp_browser.browser.process.launch import BrowserChoice, browser_version, find_browser, launch_options
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
-from mcp_browser.errors import BlockedUrl, BrowserNotFound, BrowserUnavailable, NotFound
+from mcp_browser.errors import BrowserNotFound, BrowserUnavailable
 from mcp_browser.rendering import render_snapshot
 from mcp_browser.settings import BrowserSettings, Settings
 
@@ -50,7 +49,9 @@ def install(loaded: LoadedSettings, asked: Arguments) -> int:
 def try_page(loaded: LoadedSettings, asked: Arguments) -> int:
     """Open a page, print its snapshot and save a screenshot; the exit code. Raises ActionError."""
     settings = loaded.settings
-    url = _address(asked.given["url"], settings) if "url" in asked.given else None
+    url = asked.given.get("url")
+    if url is not None and "://" not in url and (path := Path(url).expanduser()).is_file():
+        url = path.absolute().as_uri()
     with installing(with_deps="with_deps" in asked.given) as (installer, progress):
         if settings.browser.starts_browser:
             try:
@@ -76,21 +77,6 @@ def try_page(loaded: LoadedSettings, asked: Arguments) -> int:
     Console(soft_wrap=True, markup=False, emoji=False).print(snapshot)
     show(f"\nScreenshot: {path}")
     return 0
-
-
-def _address(url: str, settings: Settings) -> str:
-    """The address to open; that of a file where it is a file's path. Raises BlockedUrl."""
-    path = Path(url).expanduser()
-    if "://" in url or not (path.is_file() or url.startswith((".", "/", "~"))):
-        return url
-    if not path.is_file():
-        raise NotFound(f"There is no file {url}.", hint="Give the path of a file, or a whole address.")
-    if not settings.files.allow_file_urls:
-        raise BlockedUrl(
-            f"{url} is not opened: files of this machine are blocked.",
-            hint=f"Open it with: mcp-browser try --allow-file-urls {shlex.quote(url)}",
-        )
-    return path.absolute().as_uri()
 
 
 async def _look(settings: Settings, url: str) -> tuple[str, bytes]:

@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.support.client import Browser
 from tests.support.packages import npm_packages, python_packages
-from tests.support.process import printed_by
+from tests.support.process import succeeds
 from tests.support.remote import RemoteServer, serving, until
 from tests.support.site import Site
 
@@ -104,7 +104,8 @@ async def inspect(node: str, *arguments: str, environment: Mapping[str, str]) ->
     modules = npm_packages("inspector", INSPECTOR)
     launcher = modules / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
     words = (node, str(launcher), "--cli", *arguments, "--format", "json")
-    return json.loads(await printed_by(*words, seconds=SECONDS, env=environment))["result"]
+    printed = await asyncio.to_thread(succeeds, *words, timeout=SECONDS, env=environment)
+    return json.loads(printed)["result"]
 
 
 @pytest.mark.parametrize("way", ["stdio", "http legacy", "http modern", "sse"])

@@ -1,4 +1,4 @@
-"""Real applications, worked by coordinates of the pictures alone, as Roo-Code and UI-TARS do.
+"""Real libraries, worked by coordinates of the pictures alone, as Roo-Code and UI-TARS do.
 
 What came of it is read from the application's own state.
 """
@@ -16,7 +16,7 @@ from tests.support.site import Site
 
 pytestmark = pytest.mark.apps
 
-EYES = ("--tools", "core,mouse,scripting,emulation", "--console", "all")
+EYES = ("--tools", "core,mouse,scripting")
 
 
 async def ask(browser: Browser, script: str) -> Any:
@@ -28,39 +28,6 @@ async def ask(browser: Browser, script: str) -> Any:
 def size_of(result: Result) -> tuple[int, int]:
     """Width and height of the picture in a result."""
     return Image.open(io.BytesIO(result.images[0])).size
-
-
-async def test_roo_codes_flow_has_a_picture_the_console_and_the_cursor_in_each_result(site: Site) -> None:
-    url = site.page(
-        "<script>console.log('began')</script>"
-        "<input aria-label=Name style='position:absolute;left:100px;top:100px'"
-        " onchange=\"console.log('named ' + this.value)\"><p style='height:3000px'></p><p>The end</p>"
-    )
-
-    async with browsing("auto", *EYES, "--screenshots", "always") as browser:
-        launched = await browser.call("go_to_url", url=url)
-        width, height = size_of(launched)
-        clicked = await browser.call("mouse_click", at=f"150,110@{width}x{height}")
-        typed = await browser.call("type_text", text="Ada\n")
-        hovered = await browser.call("mouse_move", at=f"600,300@{width}x{height}")
-        down = await browser.call("mouse_wheel", direction="down")
-        scrolled = await ask(browser, "scrollY")
-        up = await browser.call("mouse_wheel", direction="up")
-        resized = await browser.call("emulate", viewport="900x600")
-        pressed = await browser.call("hotkey", keys="Tab")
-        malformed = await browser.call("mouse_click", at="150;110")
-        closed = await browser.call("close_tab", tab=1)
-
-    results = [launched, clicked, typed, hovered, down, up, resized, pressed, closed]
-    assert [result.is_error for result in results] == [False] * len(results)
-    assert all(len(result.images) == 1 for result in results[:-1])
-    assert "began" in launched.text
-    assert 'textbox "Name"' in clicked.text
-    assert "Viewport 1280x720, cursor at 150,110." in clicked.text
-    assert "named Ada" in typed.text
-    assert scrolled == 720
-    assert size_of(resized) == (900, 600)
-    assert malformed.is_error
 
 
 async def test_a_map_is_dragged_and_zoomed_in_leaflet(site: Site) -> None:

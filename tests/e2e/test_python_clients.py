@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.packages import python_packages
-from tests.support.process import printed_by
+from tests.support.process import succeeds
 from tests.support.remote import serving
 from tests.support.site import Site
 
@@ -35,8 +36,9 @@ async def told(site: Site) -> AsyncGenerator[dict[str, Any]]:
     async def run(library: str, url: str) -> Any:
         words = (str(python), str(Path(__file__).with_name("python_clients.py")), library, url, page)
         try:
-            return json.loads((await printed_by(*words, seconds=SECONDS)).splitlines()[-1])
-        except (TimeoutError, AssertionError) as error:
+            printed = await asyncio.to_thread(succeeds, *words, timeout=SECONDS)
+            return json.loads(printed.splitlines()[-1])
+        except (subprocess.TimeoutExpired, AssertionError) as error:
             return f"{type(error).__name__}: {error}"
 
     async with serving("--http", "--tools", "core,files") as server:

@@ -1,22 +1,20 @@
 """Real applications for tests to browse, each on a free loopback port with its data in its own folder."""
 
-import json
 import os
 import shutil
 import signal
 import socket
 import sqlite3
-import ssl
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import httpx2
 
 from tests.support.packages import debian_package, python_packages, run_to_end
 
@@ -56,15 +54,12 @@ class JupyterLab:
 
     def reset(self) -> None:
         """End all kernels, with which notebooks of the same names would go on, and delete all notebooks."""
-        for session in json.load(self._request("GET", "sessions")):
-            self._request("DELETE", f"sessions/{session['id']}")
-        for file in json.load(self._request("GET", "contents"))["content"]:
-            self._request("DELETE", f"contents/{file['path']}")
-
-    def _request(self, method: str, path: str) -> Any:
         headers = {"Cookie": "_xsrf=anything", "X-XSRFToken": "anything"}
-        request = urllib.request.Request(f"{self.url}/api/{path}", method=method, headers=headers)  # noqa: S310
-        return urllib.request.urlopen(request, timeout=30)  # noqa: S310
+        with httpx2.Client(base_url=f"{self.url}/api", headers=headers, timeout=30) as api:
+            for session in api.get("/sessions").json():
+                api.delete(f"/sessions/{session['id']}").raise_for_status()
+            for file in api.get("/contents").json()["content"]:
+                api.delete(f"/contents/{file['path']}").raise_for_status()
 
 
 @contextmanager
@@ -149,18 +144,14 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-_UNVERIFIED = ssl._create_unverified_context()
-
-
 def _wait_until_answered(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + _START_SECONDS
     while process.poll() is None and time.monotonic() < until:
-        try:
-            # A loopback address made above, with a certificate of its own where it has one.
-            with urllib.request.urlopen(url, timeout=5, context=_UNVERIFIED):  # noqa: S310
-                return
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.1)
+        with suppress(httpx2.HTTPError):
+            # Some have a certificate of their own.
+            httpx2.get(url, timeout=5, verify=False, follow_redirects=True).raise_for_status()
+            return
+        time.sleep(0.1)
     words = log.read_text(errors="replace")[-2000:]
     raise RuntimeError(f"{url} does not answer (exit code {process.poll()}):\n{words}")
 
@@ -173,7 +164,5 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.kill()
         process.wait(_STOP_SECONDS)
     if hasattr(os, "killpg"):
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return

@@ -1,6 +1,5 @@
 """A server process driven by hand: raw JSON-RPC lines, signals, and who is left over."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -26,29 +25,12 @@ def own_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("MCP_BROWSER_")}
 
 
-def succeeds(*words: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
-    """What a command prints, which must succeed."""
-    command = [*map(str, words)]
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, cwd=cwd, env=env
-    )
+def succeeds(*words: str | Path, **options: Any) -> str:
+    """What a command prints, which must succeed; `options` are those of `subprocess.run`."""
+    given = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, **options}
+    done = subprocess.run([*map(str, words)], check=False, **given)
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
-
-
-async def printed_by(*words: str, seconds: float, **options: Any) -> str:
-    """What a command prints, which must succeed within some time; `options` are those of the event loop's."""
-    pipe = asyncio.subprocess.PIPE
-    streams = {"stdin": asyncio.subprocess.DEVNULL, "stdout": pipe, "stderr": pipe}
-    process = await asyncio.create_subprocess_exec(*words, **streams, **options)
-    try:
-        printed, said = await asyncio.wait_for(process.communicate(), seconds)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, (printed + said).decode()[-3000:]
-    return printed.decode()
 
 
 def warnings_aside(stderr: str) -> list[str]:
