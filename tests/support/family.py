@@ -1,23 +1,27 @@
-"""The processes that come from one process, as /proc tells (Linux)."""
+"""The processes that come from one process."""
 
 import contextlib
 from dataclasses import dataclass
-from pathlib import Path
+
+import psutil
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process that was alive when it was looked at; its start tells it from a later one with its number."""
+    """A process that was alive when it was looked at."""
 
-    pid: int
-    parent: int
-    start: str
     command: str
+    _process: psutil.Process
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     @property
     def alive(self) -> bool:
-        now = _look(self.pid)
-        return now is not None and now.start == self.start
+        with contextlib.suppress(psutil.Error):
+            return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
+        return False
 
 
 def family(root: int) -> dict[int, Process]:
@@ -26,24 +30,10 @@ def family(root: int) -> dict[int, Process]:
     A browser's renderers do not keep the environment they were started with, so that only their descent tells
     whose they are.
     """
-    everyone = [process for entry in Path("/proc").iterdir() if (process := _look_at(entry)) is not None]
-    members = {process.pid: process for process in everyone if process.pid == root}
-    while found := [
-        process for process in everyone if process.parent in members and process.pid not in members
-    ]:
-        members |= {process.pid: process for process in found}
-    return members
-
-
-def _look_at(entry: Path) -> Process | None:
-    return _look(int(entry.name)) if entry.name.isdigit() else None
-
-
-def _look(pid: int) -> Process | None:
-    with contextlib.suppress(OSError, ValueError):
-        entry = Path(f"/proc/{pid}")
-        state, parent, *rest = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
-        command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        if state != "Z":
-            return Process(pid=pid, parent=int(parent), start=rest[17], command=command)
-    return None
+    found: dict[int, Process] = {}
+    with contextlib.suppress(psutil.NoSuchProcess):
+        first = psutil.Process(root)
+        for process in (first, *first.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                found[process.pid] = Process(" ".join(process.cmdline()), process)
+    return {pid: process for pid, process in found.items() if process.alive}
