@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
-from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
@@ -363,13 +362,8 @@ class Element:
         self.input.did()
         files = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": COPY}
         at = {"x": ready.x, "y": ready.y, "data": files}
-        try:
-            for step in ("dragEnter", "dragOver", "drop"):
-                await self.tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
-        except PlaywrightError:
-            with contextlib.suppress(PlaywrightError):
-                await send(cdp, "Input.dispatchDragEvent", type="dragCancel", **at)
-            raise
+        for step in ("dragEnter", "dragOver", "drop"):
+            await self.tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
 
     async def show(self, offset_x: float | None = None, offset_y: float | None = None) -> ReadyElement:
         """Scroll the element, or a point of it, into view; the result has its position."""

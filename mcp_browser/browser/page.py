@@ -81,7 +81,7 @@ class TabPage:
             channel=services.channel,
             budget=settings.observation.snapshot_budget,
             changes_budget=settings.observation.changes_budget,
-            sent=lambda pair: services.hide({SENT: pair}),
+            sent=self._on_sent,
             addresses=services.addresses,
             learnt=services.learnt,
         )
@@ -363,6 +363,9 @@ class TabPage:
                 return await send(self._cdp, method)
         except (PlaywrightError, TimeoutError):
             return None
+
+    def _on_sent(self, pair: str) -> None:
+        self.services.hide({SENT: pair})
 
     def _on_flood(self) -> None:
         if self._workers is not None:

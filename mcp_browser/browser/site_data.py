@@ -280,20 +280,16 @@ def _of_line(line: str, where: str) -> GivenCookie:
 
 
 def _of_entry(entry: Any, where: str) -> GivenCookie:
-    cookie: GivenCookie
     match entry:
-        case {"name": str(name), "value": str(value), "domain": domain, **rest} if domain:
-            cookie = {
-                "name": name,
-                "value": value,
-                "domain": str(domain),
-                "path": str(rest.get("path") or "/"),
-            }
-        case {"name": str(name), "value": str(value), "url": url, **rest} if url:
-            cookie = {"name": name, "value": value, "url": str(url)}
+        case {"name": str(name), "value": str(value), **rest} if rest.get("domain") or rest.get("url"):
+            cookie: GivenCookie = {"name": name, "value": value}
+            given = cast("dict[str, Any]", rest)
         case _:
             raise SettingsError(f"{where} must have a name, a value, and a domain or url.")
-    given = cast("dict[str, Any]", rest)
+    if domain := given.get("domain"):
+        cookie |= {"domain": str(domain), "path": str(given.get("path") or "/")}
+    else:
+        cookie["url"] = str(given["url"])
     expires = given.get("expires", given.get("expirationDate"))
     if isinstance(expires, int | float):
         cookie["expires"] = expires
@@ -305,10 +301,9 @@ def _of_entry(entry: Any, where: str) -> GivenCookie:
 def _read(setting: str, path: Path) -> str:
     try:
         return path.read_text("utf-8")
-    except OSError as error:
-        raise SettingsError(f"{setting}: cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise SettingsError(f"{setting}: {path} is not UTF-8 text.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SettingsError(f"{setting}: cannot read {path}: {why}.") from None
 
 
 def _parsed(text: str | bytes) -> Any:

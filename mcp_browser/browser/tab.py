@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal
 
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import FloatRect, Page, Response
+from playwright.async_api import FloatRect, Page, Request, Response
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from mcp_browser.browser.addresses import check_url
@@ -66,10 +66,8 @@ class Tab(TabPage):
         self.input = Input(self)
         self.element = partial(Element, self, self.input)
         self._incomplete = -1  # Number of the last document whose pictures did not load in time
-        if (egress := services.egress) is not None:
-            page.on(
-                "requestfailed", lambda it: egress.page_failed(it.url) if it.is_navigation_request() else None
-            )
+        if services.egress is not None:
+            page.on("requestfailed", self._on_request_failed)
         page.on("download", lambda download: services.downloads.start(download, self.activity))
 
     def __str__(self) -> str:
@@ -157,6 +155,10 @@ class Tab(TabPage):
         with contextlib.suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(self.settings.limits.action_timeout):
                 await self.page.close()
+
+    def _on_request_failed(self, request: Request) -> None:
+        if self.services.egress is not None and request.is_navigation_request():
+            self.services.egress.page_failed(request.url)
 
     # -- navigation
 

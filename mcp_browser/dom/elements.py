@@ -120,12 +120,10 @@ class PageElements(PageReader):
         ref = self.resolve(index)
         answer = await self._ask(ref, "record", ref.id)
         x, y, width, height = answer["box"]
-        for parent, owner in reversed(self._frames.way_to(ref.world)):
-            at = await parent.world.run("framePoint", owner, x, y, "read")
-            if "problem" not in at:
-                x, y, width, height = at["x"], at["y"], width * at["scale"], height * at["scale"]
+        place = await self._frames.place(self._frames.way_to(ref.world), x, y)
+        x, y, scale = place or (x, y, 1.0)
         paths = await self._frames.paths_to(ref.world)
-        return element_record(index, {**answer, "box": (x, y, width, height)}, paths)
+        return element_record(index, {**answer, "box": (x, y, width * scale, height * scale)}, paths)
 
     async def locate(self, record: ElementRecord) -> Located:
         """The element of a record, first in its own frame. Raises NotFound: none, or several alike."""
@@ -297,12 +295,6 @@ class PageElements(PageReader):
             case "hidden":
                 said = f"{what} is hidden ({answer['how']})."
                 hint = "It may show after another action; look with get_state."
-            case "not-editable" if node.role in ("slider", "spinbutton"):
-                said = f"{what} takes no text: it is no native control."
-                hint = (
-                    "Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
-                    "Or drag its handle with drag_element."
-                )
             case problem:
                 said, hint = _PROBLEMS[problem]
                 said = f"{what} {said}"

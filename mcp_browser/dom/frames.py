@@ -356,6 +356,16 @@ class Frames:
         """The way to a world that has been met."""
         return next((way for frame, way in self.known() if frame.world is world), Way())
 
+    async def place(self, way: Way, x: float = 0, y: float = 0) -> tuple[float, float, float] | None:
+        """A point of the frame at the end of a way as one of the page, and its scale; None: it is hidden."""
+        scale = 1.0
+        for parent, owner in reversed(way):
+            at = await parent.world.run("framePoint", owner, x, y, "read")
+            if "problem" in at:
+                return None
+            x, y, scale = at["x"], at["y"], scale * at["scale"]
+        return x, y, scale
+
     async def paths_to(self, world: World) -> tuple[str, ...]:
         """The CSS paths of the frames around a world, from the outermost on."""
         around = [await parent.world.run("record", owner) for parent, owner in self.way_to(world)]

@@ -1,6 +1,7 @@
 """What a page as a whole is asked: searched, scrolled, written out as HTML, measured, audited."""
 
 import asyncio
+import contextlib
 import time
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Sequence
@@ -148,26 +149,18 @@ class DomService(PageElements):
     async def boxes(self) -> list[Box]:
         """Where the elements that have an index are in the view."""
         boxes: list[Box] = []
-        rest = [(await self._frames.main(), 0.0, 0.0, 1.0)]
-        while rest:
-            frame, x, y, scale = rest.pop(0)
-            try:
+        for frame, way in [*self._frames.known()]:
+            with contextlib.suppress(FrameGone):
                 answer = await frame.world.run("boxes")
-            except FrameGone:
-                continue
-            for element_id, left, top, *size in answer["boxes"]:
-                index = self._references.known(element_id, answer["doc"])
-                if index is not None:
-                    width, height = (side * scale for side in size)
-                    place = {"x": x + left * scale, "y": y + top * scale, "width": width, "height": height}
-                    boxes.append(Box(index=index, **place))
-            inner: list[tuple[FrameState, float, float, float]] = []
-            for owner, child in frame.children.items():
-                if owner in frame.read.stands:
-                    at = await frame.world.run("framePoint", owner, 0, 0, "read")
-                    if "problem" not in at:
-                        inner.append((child, x + at["x"] * scale, y + at["y"] * scale, scale * at["scale"]))
-            rest[:0] = inner
+                if (place := await self._frames.place(way)) is None:
+                    continue
+                x, y, scale = place
+                for element_id, left, top, *size in answer["boxes"]:
+                    index = self._references.known(element_id, answer["doc"])
+                    if index is not None:
+                        width, height = (side * scale for side in size)
+                        at = {"x": x + left * scale, "y": y + top * scale, "width": width, "height": height}
+                        boxes.append(Box(index=index, **at))
         return boxes
 
     async def covers(self, values: Sequence[str], *, fields: bool = False) -> Covers:

@@ -15,7 +15,6 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotActionable, NotFound
 from mcp_browser.settings import BrowserSettings, EgressSettings, FileSettings, Settings
 from tests.actions.hand import Hand, hand_in
-from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -273,13 +272,13 @@ async def test_a_picture_in_full_size_has_every_pixel(manager: BrowserManager, s
         assert "The last 1,000 px of the page are not on it." in await hand.do("save_page", format="png")
 
 
-async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand, site: Site) -> None:
+async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand) -> None:
     assert "There is no file yet." in await hand.do("list_files")
-    with raw_server() as broken:
-        await hand.open(f"<a href='/download/a.csv?text=1,2'>A</a> <a href='{broken}/half.bin'>Half</a>")
-        await hand.do("click_element", index=hand.index("A"))
-        await hand.do("click_element", index=hand.index("Half"))
-        told = await hand.do("list_files")
+    half = "<a href='/download/half.bin?length=100000'>Half</a>"
+    await hand.open(f"<a href='/download/a.csv?text=1,2'>A</a> {half}")
+    await hand.do("click_element", index=hand.index("A"))
+    await hand.do("click_element", index=hand.index("Half"))
+    told = await hand.do("list_files")
     assert "1 file:" in told
     assert "download, 3 bytes, text/csv: " in told
     assert 'Download of "half.bin" from' in told
@@ -287,14 +286,13 @@ async def test_files_and_downloads_are_listed_with_what_has_failed(hand: Hand, s
 
 
 async def test_a_slow_download_is_awaited(hand: Hand) -> None:
-    with raw_server() as slow:
-        await hand.open(f"<a href='{slow}/slow.bin?6'>Slow</a>")
-        assert "under way" in await hand.do("click_element", index=1)
-        pending = hand.session.downloads[0]
-        assert "not whole yet" in await hand.fails("read_file", NotFound, file=pending.uri)
-        error = await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.2)
-        assert "Still under way after 0.2 s: slow.bin." in error
-        told = await hand.do("wait_for_download", timeout=20)
+    await hand.open("<a href='/download/slow.bin?length=70003&s=6'>Slow</a>")
+    assert "under way" in await hand.do("click_element", index=1)
+    pending = hand.session.downloads[0]
+    assert "not whole yet" in await hand.fails("read_file", NotFound, file=pending.uri)
+    error = await hand.fails("wait_for_download", DeadlineExceeded, timeout=0.2)
+    assert "Still under way after 0.2 s: slow.bin." in error
+    told = await hand.do("wait_for_download", timeout=20)
     assert 'Downloaded "slow.bin" (70.0 kB)' in told
     assert [attachment.name for attachment in hand.result.attachments] == ["slow.bin"]
 

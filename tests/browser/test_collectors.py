@@ -216,15 +216,6 @@ async def test_what_is_handed_to_the_console_is_bounded(hand: Hand, site: Site) 
     assert sum("Uncaught" in message.text for message in messages) == 4
 
 
-async def test_where_a_message_was_written_is_told_all_the_same(hand: Hand, site: Site) -> None:
-    url = site.page("<script>\n\nfunction say() { console.warn('here') }\nsay()\n</script>")
-    hand.tab.console.clear()
-    await hand.open(url)
-    (entry,) = hand.tab.console.entries()
-    assert entry.place is not None
-    assert (entry.place.url, entry.text) == (url, "here")
-
-
 async def test_there_is_an_end_to_what_one_result_tells_beside_the_page(hand: Hand) -> None:
     for number in range(70):
         hand.session.notice(f"It has happened {number} times.")

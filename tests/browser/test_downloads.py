@@ -3,7 +3,6 @@
 import pytest
 
 from tests.browser.conftest import Hand, shown
-from tests.browser.raw_server import raw_server
 from tests.support.site import Site
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
@@ -36,11 +35,10 @@ async def test_a_tab_opened_for_a_file_is_closed_again(hand: Hand, site: Site) -
 
 
 async def test_a_download_that_breaks_off_is_told_and_leaves_no_file(hand: Hand, site: Site) -> None:
-    with raw_server() as broken:
-        await hand.open(site.page(f"<a href='{broken}/half.bin'>Half</a>"))
-        told = await hand.click("Half")
-        (info,) = hand.session.downloads
-        assert info.error
-        assert info.path is not None
-        assert not info.path.exists()
-        assert any("failed" in notice for notice in told.notices)
+    await hand.open(site.page("<a href='/download/half.bin?length=100000'>Half</a>"))
+    told = await hand.click("Half")
+    (info,) = hand.session.downloads
+    assert info.error
+    assert info.path is not None
+    assert not info.path.exists()
+    assert any("failed" in notice for notice in told.notices)

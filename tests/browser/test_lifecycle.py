@@ -5,18 +5,15 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import BrowserContext
 
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process import pool as pools
 from mcp_browser.browser.session import BrowserSession
-from mcp_browser.browser.session_plugins import SessionPlugin
 from mcp_browser.browser.tab import Tab
 from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings, LimitSettings, SessionSettings
@@ -71,26 +68,18 @@ def contexts(manager: BrowserManager) -> int:
     return sum(len(browser.contexts) for browser in manager.pool.browsers)
 
 
-def at_opening(
-    monkeypatch: pytest.MonkeyPatch, number: int, then: Callable[[BrowserSession], Coroutine[Any, Any, Any]]
-) -> list[Stepped]:
-    """Begin `then(session)` at the n-th wait of each session's opening."""
+async def close_at(manager: BrowserManager, monkeypatch: pytest.MonkeyPatch, number: int) -> bool:
+    """Close a session at the n-th wait of its opening; whether it waited so often."""
     bring_up = BrowserSession._bring_up
     steps: list[Stepped] = []
 
     async def stepped(session: BrowserSession) -> None:
-        step = Stepped(bring_up(session), number, lambda: asyncio.ensure_future(then(session)))
+        step = Stepped(bring_up(session), number, lambda: asyncio.ensure_future(session.close()))
         steps.append(step)
         await step.run()
 
-    monkeypatch.setattr(BrowserSession, "_bring_up", stepped)
-    return steps
-
-
-async def close_at(manager: BrowserManager, monkeypatch: pytest.MonkeyPatch, number: int) -> bool:
-    """Close a session at the n-th wait of its opening; whether it waited so often."""
     with monkeypatch.context() as patch:
-        steps = at_opening(patch, number, lambda session: session.close())
+        patch.setattr(BrowserSession, "_bring_up", stepped)
         session = await manager.open_session(isolated=manager.settings.browser.isolated)
         opening = asyncio.create_task(session.ensure_open())
         await asyncio.wait({opening})
@@ -217,32 +206,6 @@ async def test_a_list_of_devices_asked_for_many_times_at_once_starts_one_driver(
     await until(lambda: len(drivers()) == before)
 
 
-class Slow(SessionPlugin):
-    def __init__(self, session: BrowserSession) -> None:
-        self.go_on = asyncio.Event()
-        self.begun = asyncio.Event()
-        self.tabs: list[int] = []
-
-    async def opened(self, context: BrowserContext) -> None:
-        self.begun.set()
-        await self.go_on.wait()
-
-    async def tab_opened(self, tab: Tab) -> None:
-        self.tabs.append(tab.id)
-
-
-async def test_a_plugin_whose_caller_gives_up_is_attached_all_the_same(hand: Hand) -> None:
-    asking = asyncio.create_task(hand.session.plugin(Slow))
-    await until(lambda: any(isinstance(plugin, Slow) for plugin in hand.session.services.plugins))
-    (plugin,) = [plugin for plugin in hand.session.services.plugins if isinstance(plugin, Slow)]
-    await plugin.begun.wait()
-    asking.cancel()
-    await asyncio.wait({asking})
-    plugin.go_on.set()
-    assert await hand.session.plugin(Slow) is plugin
-    assert plugin.tabs == [hand.tab.id]
-
-
 async def test_a_session_that_fails_at_its_end_keeps_no_browser_running(
     own_manager: BrowserManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,20 +264,14 @@ async def test_a_driver_killed_during_a_call_is_told_at_once(site: Site) -> None
     assert not [process for process in drivers() if process.pid not in before]
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def busy_manager(temporary: Path) -> AsyncIterator[BrowserManager]:
-    async with managing(sessions=SessionSettings(sessions_per_browser=8)) as manager:
-        yield manager
-
-
-async def test_many_broken_off_sessions_leave_nothing(busy_manager: BrowserManager, temporary: Path) -> None:
+async def test_many_broken_off_sessions_leave_nothing(temporary: Path) -> None:
     before = len(drivers())
     chance = random.Random(7)
     turns = asyncio.Semaphore(12)
 
     async def live(number: int) -> None:
         async with turns:
-            session = await busy_manager.open_session()
+            session = await manager.open_session()
             opening = asyncio.create_task(session.ensure_open())
             if number % 3 == 0:
                 await asyncio.wait({opening}, timeout=chance.random())
@@ -327,9 +284,9 @@ async def test_many_broken_off_sessions_leave_nothing(busy_manager: BrowserManag
             if not opening.cancelled():
                 opening.exception()
 
-    await asyncio.gather(*map(live, range(load(40, full=500))))
-    assert busy_manager.pool.contexts == contexts(busy_manager) == 0
-    assert busy_manager.sessions == ()
-    await busy_manager.close()
+    async with managing(sessions=SessionSettings(sessions_per_browser=8)) as manager:
+        await asyncio.gather(*map(live, range(load(40, full=500))))
+        assert manager.pool.contexts == contexts(manager) == 0
+        assert manager.sessions == ()
     await until(lambda: len(drivers()) <= before)
     await until(lambda: not list(temporary.iterdir()))

@@ -1,7 +1,8 @@
 """Where a tab goes: good and bad addresses, slow and broken servers, history."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -9,18 +10,16 @@ from mcp_browser.browser.observation import Observation
 from mcp_browser.browser.page import DOCUMENTS_KEPT
 from mcp_browser.dom.cdp import send
 from mcp_browser.errors import BlockedUrl, DeadlineExceeded, NavigationError
-from tests.browser.conftest import Hand, shown, until
-from tests.browser.raw_server import raw_server
+from tests.browser.conftest import Hand, answering, shown, until
 from tests.support.apps import free_port
 from tests.support.site import Site
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def raw() -> Iterator[str]:
-    with raw_server() as url:
-        yield url
+class Garbage(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.wfile.write(b"this is not HTTP\r\n\r\n")
 
 
 async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
@@ -49,25 +48,27 @@ async def test_the_status_of_a_document_is_told(hand: Hand, site: Site) -> None:
         ("http://127.0.0.1:1/", "port 1 as unsafe"),
         ("http://nobody.invalid/", "DNS"),
         ("https://127.0.0.1:{site}/", "TLS"),
-        ("{raw}/garbage", "not (?:valid )?HTTP|broke|without an answer"),
-        ("{raw}/empty-error", "HTTP 500"),
-        ("{raw}/to-a-file", "redirect"),
+        ("http://{garbage}/", "not (?:valid )?HTTP|broke|without an answer"),
+        ("http://127.0.0.1:{site}/empty", "HTTP 500"),
+        ("http://127.0.0.1:{site}/redirect?to=file:///etc/passwd", "redirect"),
         ("http://[::1%25lo]/", "not a valid address"),
     ],
 )
-async def test_why_a_page_does_not_open(hand: Hand, site: Site, raw: str, address: str, reason: str) -> None:
-    url = address.format(closed=free_port(), site=site.port, raw=raw)
-    with pytest.raises(NavigationError, match=reason) as refusal:
-        await hand.open(url)
+async def test_why_a_page_does_not_open(hand: Hand, site: Site, address: str, reason: str) -> None:
+    site.publish(b"", path="/empty", status=500)
+    with answering(Garbage) as garbage:
+        url = address.format(closed=free_port(), site=site.port, garbage=garbage)
+        with pytest.raises(NavigationError, match=reason) as refusal:
+            await hand.open(url)
     assert url in str(refusal.value)
     assert "Call log" not in str(refusal.value)
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-async def test_an_address_that_answers_no_content_leaves_the_page(hand: Hand, site: Site, raw: str) -> None:
+async def test_an_address_that_answers_no_content_leaves_the_page(hand: Hand, site: Site) -> None:
     await hand.open(site.page("Staying"))
     with pytest.raises(NavigationError, match="HTTP 204"):
-        await hand.open(f"{raw}/nothing")
+        await hand.open(site.publish(b"", status=204))
     assert "Staying" in shown(await hand.look())
 
 
@@ -79,9 +80,10 @@ async def test_a_server_that_never_answers_is_given_up_in_time(hand: Hand, site:
     assert "After" in shown(await hand.open(site.page("After")))
 
 
-async def test_a_page_shows_while_a_script_or_its_rest_hangs(hand: Hand, site: Site, raw: str) -> None:
+async def test_a_page_shows_while_a_script_or_its_rest_hangs(hand: Hand, site: Site) -> None:
     scripted = site.page("<h1>Above</h1><script src=/hang></script><h1>Below</h1>")
-    for address, part in ((scripted, "Above"), (f"{raw}/half-page?9", "First half")):
+    half = f"{site.url}/stream?type=text/html&every=1&text=<h1>Half"
+    for address, part in ((scripted, "Above"), (half, "Half")):
         told = await hand.open(address)
         assert part in shown(told)
         assert any("still loading" in notice.lower() for notice in told.notices)

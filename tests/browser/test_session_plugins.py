@@ -1,5 +1,6 @@
 """What lives beside a session's pages follows it from its start to its end."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterable
 
@@ -50,6 +51,14 @@ class Diary(SessionPlugin):
     async def closed(self) -> None:
         assert self.session.open_context is not None
         self.ended = True
+
+
+class Slow(Diary):
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def opened(self, context: BrowserContext) -> None:
+        self.begun.set()
+        await self.go_on.wait()
 
 
 class Broken(SessionPlugin):
@@ -111,6 +120,17 @@ async def test_a_companion_hears_of_closed_tabs_once(hand: Hand, diary: Diary, s
     await third.page.close()
     await until(lambda: third.id not in hand.session.tabs)
     assert diary.gone == [second, third.id]
+
+
+async def test_a_companion_whose_caller_gives_up_is_attached_all_the_same(hand: Hand) -> None:
+    asking = asyncio.create_task(hand.session.plugin(Slow))
+    await Slow.begun.wait()
+    asking.cancel()
+    await asyncio.wait({asking})
+    Slow.go_on.set()
+    slow = await hand.session.plugin(Slow)
+    assert [one for one in hand.session.services.plugins if isinstance(one, Slow)] == [slow]
+    assert slow.tabs == [hand.tab.id]
 
 
 async def test_notices_of_a_companion_come_with_the_next_result(hand: Hand, diary: Diary, site: Site) -> None:

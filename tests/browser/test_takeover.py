@@ -69,21 +69,18 @@ async def test_in_a_window_a_person_gets_the_systems_dialog_for_files(
     assert await out.inner_text() == "cancelled"
 
 
-async def test_what_a_person_changed_on_the_page_is_told_as_changes(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("<h1>Shop</h1><div id=cart></div>"))
-    await hand.session.takeover.begin("Ann")
+async def test_a_persons_changes_are_told_and_no_input_goes_to_a_page_of_theirs(
+    hand: Hand, person: Takeover, site: Site
+) -> None:
+    await hand.open(site.page("<h1>Shop</h1><div id=cart></div><button>Here</button>"))
+    await person.begin("Ann")
     await hand.tab.page.evaluate("cart.innerHTML = '<p>One book</p>'")
-    await hand.session.takeover.end()
+    await person.end()
     told = await hand.do(lambda tab: tab.page.evaluate("1"), effect="read")
     assert told.changes is not None
     assert "One book" in shown(told)
-
-
-async def test_input_is_not_sent_to_a_page_of_the_person(hand: Hand, person: Takeover, site: Site) -> None:
-    await hand.open(site.page("<button>Here</button>"))
-    there = site.page("<button>Here</button>", title="Elsewhere")
     await person.begin("Ann")
-    await hand.tab.page.goto(there)
+    await hand.tab.page.goto(site.page("<button>Here</button>", title="Elsewhere"))
     await person.end()
     with pytest.raises(NotFound, match=r"Ann.* is http.*Nothing was done"):
         await hand.click("Here")
@@ -91,9 +88,11 @@ async def test_input_is_not_sent_to_a_page_of_the_person(hand: Hand, person: Tak
     await hand.click("Here")
 
 
-async def test_a_call_that_runs_ends_first(hand: Hand, site: Site) -> None:
+async def test_a_call_that_runs_ends_first_or_the_takeover_is_given_up(
+    hand: Hand, person: Takeover, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await hand.open(site.page("Base"))
-    go_on, person = asyncio.Event(), hand.session.takeover
+    go_on = asyncio.Event()
 
     async def work() -> None:
         assert person.active is None
@@ -101,21 +100,17 @@ async def test_a_call_that_runs_ends_first(hand: Hand, site: Site) -> None:
 
     running = asyncio.create_task(hand.do(lambda _: work()))
     await until(hand.session.lock.locked)
+    with monkeypatch.context() as patch:
+        patch.setattr(takeover, "BEGIN_SECONDS", 0.05)
+        with pytest.raises(DeadlineExceeded, match="still runs"):
+            await person.begin("Ann")
+    await person.over()
     taking = asyncio.create_task(person.begin("Ann"))
     await until(lambda: person.busy)
     assert person.active is None
     go_on.set()
     await running
     assert (await taking).by == "Ann"
-
-
-async def test_a_takeover_is_given_up(hand: Hand, person: Takeover, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(takeover, "BEGIN_SECONDS", 0.05)
-    async with hand.session.lock:
-        with pytest.raises(DeadlineExceeded, match="still runs"):
-            await person.begin("Ann")
-    await person.over()
-    await hand.look()
 
 
 async def test_only_one_person_has_the_browser(person: Takeover) -> None:
@@ -175,10 +170,14 @@ async def test_a_password_that_a_person_types_is_in_no_result(hand: Hand, site: 
     )
     person, page = hand.session.takeover, hand.tab.page
     await person.begin("Ann")
-    await page.locator("#p").press_sequentially("correct horse")
-    await person.read_secrets()
+    for part in ("correct", " horse"):
+        await page.locator("#p").press_sequentially(part)
+        await person.read_secrets()
     await page.get_by_text("Show").click()
     await person.end()
+    values = hand.session.hidden.values()
+    assert "correct horse" in values
+    assert "correct" not in values, "only the whole of what was typed"
     controller = Controller()
     told = rendered(await controller.execute("get_state", {}, hand.session), hand.session)
     assert "correct" not in told
@@ -190,20 +189,6 @@ async def test_a_password_that_a_person_types_is_in_no_result(hand: Hand, site: 
         told = rendered(await controller.execute(name, arguments, hand.session), hand.session)
         assert "correct" not in told
         assert "typed by a person" in told
-
-
-async def test_only_the_whole_of_what_was_typed_is_hidden(hand: Hand, site: Site) -> None:
-    await hand.open(site.page("<input type=password autofocus>"))
-    person, keyboard = hand.session.takeover, hand.tab.page.keyboard
-    await person.begin("Ann")
-    await hand.tab.page.locator("input").focus()
-    for part in ("hunt", "er-42"):
-        await keyboard.type(part)
-        await person.read_secrets()
-    await person.end()
-    values = hand.session.hidden.values()
-    assert "hunter-42" in values
-    assert "hunt" not in values
 
 
 async def test_a_session_that_a_person_has_can_be_closed() -> None:

@@ -122,16 +122,10 @@ async def test_an_element_that_playwright_has_found_gets_an_index(show: Show, pa
     assert (await dom.ready(node.index, for_="read")).tag == "p"
 
 
-async def test_everything_is_found_and_a_wrong_pattern_is_explained(show: Show) -> None:
-    dom = await show("".join(f"<button>Take {number}</button>" for number in range(3000)))
-    await dom.snapshot()
-    found = await dom.find(ElementQuery(pattern=r"^Take 29\d\d$", role="button"), limit=5)
-    assert found.total == 100
-    assert [node.name for node in found.nodes] == [f"Take {number}" for number in range(2900, 2905)]
+async def test_a_wrong_pattern_is_explained(show: Show) -> None:
+    dom = await show("<p>Tea</p>")
     with pytest.raises(InvalidArguments, match="regular expression"):
         await dom.find(ElementQuery(pattern="(["), limit=5)
-    assert await dom.has_text("take 2999")
-    assert not await dom.has_text("take 3000")
 
 
 async def test_a_value_is_set_so_that_frameworks_notice(show: Show, page: Page) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.browser.raw_server import raw_server
 from tests.support.agents import Desk, data, done, output, refused, text
 from tests.support.client import MODERN_FIRST, Era
 from tests.support.load import load
@@ -51,14 +50,14 @@ async def test_files_lie_in_a_folder_of_the_clients_own_that_nobody_else_reads(
 
 async def test_a_download_is_stopped_at_its_limit_while_it_comes(site: Site, tmp_path: Path) -> None:
     flags = ("--http", "--tools", "core,files", "--max-download-size", "1", "--output-dir", str(tmp_path))
-    with raw_server() as endless:
-        async with serving(*flags) as server, connected(server.url) as browser:
-            await browser.open(site.page(f"<a href='{endless}/endless.bin'>Endless</a>"))
-            await browser.click("link", "Endless")
-            ended = await browser.call("wait_for_download", timeout=30)
-            assert "endless.bin" in ended.text
-            assert "stopped, since a download may have 1.0 MB at most" in ended.text
-            assert "Endless" in await browser.snapshot()
+    endless = f"<a href='/download/endless.bin?every=0.01&text={'a' * 10_000}'>Endless</a>"
+    async with serving(*flags) as server, connected(server.url) as browser:
+        await browser.open(site.page(endless))
+        await browser.click("link", "Endless")
+        ended = await browser.call("wait_for_download", timeout=30)
+        assert "endless.bin" in ended.text
+        assert "stopped, since a download may have 1.0 MB at most" in ended.text
+        assert "Endless" in await browser.snapshot()
     assert files_in(tmp_path) == []
 
 

@@ -27,8 +27,8 @@ def own_environment() -> dict[str, str]:
 
 def succeeds(*words: str | Path, **options: Any) -> str:
     """What a command prints, which must succeed; `options` are those of `subprocess.run`."""
-    given = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, **options}
-    done = subprocess.run([*map(str, words)], check=False, **given)
+    given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, **options}
+    done: subprocess.CompletedProcess[str] = subprocess.run([*map(str, words)], check=False, **given)
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
 

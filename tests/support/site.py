@@ -43,7 +43,8 @@ class Site:
     * `/stream?every=0.1&text=tick&type=text/plain`: that text again and again, until the site is stopped
     * `/hang`: answers nothing until the site is stopped
     * `/status/404`: a page with that status
-    * `/download/name.txt?text=…`: an attachment
+    * `/download/name.txt?text=…`: an attachment; with `every=0.1` that text again and again; with `length=9`
+      that many bytes are told, and the connection breaks off after the text; with `s=6` the last one is late
     * `/redirect?to=…`: a redirect
     * `/favicon.ico`: nothing, without an error in the console
     * `/echo`: the request's method, query and body as text
@@ -141,8 +142,13 @@ class Site:
                 reply = Reply(html.encode(), status=int(code))
             case ["download", name]:
                 headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-                body = request.first("text", "content").encode()
-                reply = Reply(body, "application/octet-stream", headers=headers)
+                body, pieces = request.first("text", "content"), None
+                if every := request.first("every"):
+                    pieces = self._ticks(float(every), body)
+                if length := request.first("length"):
+                    headers["Content-Length"] = length
+                    pieces = self._rest(int(length) - len(body), float(request.first("s", "0")))
+                reply = Reply(body.encode(), "application/octet-stream", headers=headers, pieces=pieces)
             case ["redirect"]:
                 reply = Reply(b"", status=302, headers={"Location": request.first("to")})
             case ["echo"]:
@@ -157,6 +163,12 @@ class Site:
     def _ticks(self, every: float, text: str) -> Iterator[bytes]:
         while not self.wait_stopping(every):
             yield f"data: {text}\n\n".encode()
+
+    def _rest(self, length: int, seconds: float) -> Iterator[bytes]:
+        if seconds:
+            yield b"a" * (length - 1)
+            self.wait_stopping(seconds)
+            yield b"a"
 
     def wait_stopping(self, seconds: float) -> bool:
         return self._stopping.wait(seconds)
