@@ -13,13 +13,10 @@ async (/** @type {{element: Element | null | undefined, run: () => Promise<unkno
 
   /** @param {string} text */
   const bounded = (text) => {
-    if (text.length <= left) {
-      left -= text.length;
-      return text;
-    }
-    isCut = true;
     const room = Math.max(0, left);
-    left = 0;
+    left -= text.length;
+    if (text.length <= room) return text;
+    isCut = true;
     return `${text.slice(0, room)}… ${text.length - room} more characters`;
   };
 

@@ -28,8 +28,8 @@ async def page(chromium: Browser) -> AsyncIterator[Page]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def dom(page: Page) -> DomService:
     """The service, which begins to listen to the page in the loop that runs."""
-    options = {"channel": CHANNEL, "budget": 6000, "changes_budget": 1500}
-    return DomService(page, **options, sent=print, addresses=SessionAddresses(), learnt={})
+    options: dict[str, Any] = {"budget": 6000, "changes_budget": 1500, "learnt": {}}
+    return DomService(page, channel=CHANNEL, sent=print, addresses=SessionAddresses(), **options)
 
 
 @pytest.fixture

@@ -63,6 +63,11 @@
     return found;
   };
 
+  const write = (at, what, text) => {
+    const found = texts(at);
+    if (found.length) pick(found, what).data = text;
+  };
+
   const inside = (element) => (element.closest?.("select,textarea,table,ul,svg") ?? element);
 
   const steps = {
@@ -78,31 +83,12 @@
       if (at !== roots[0] && to && at.ownerDocument === document && !at.contains(to)) to.before(at);
     },
     swap: (at) => at !== roots[0] && at.nextElementSibling?.after(at),
-    text: (at, what) => {
-      const found = texts(at);
-      if (found.length) pick(found, what).data = word();
-    },
-    clearText: (at, what) => {
-      const found = texts(at);
-      if (found.length) pick(found, what).data = "";
-    },
+    text: (at, what) => write(at, what, word()),
+    clearText: (at, what) => write(at, what, ""),
     attribute: (at, what) => {
-      const [name, value] = pick(
-        [
-          ["aria-label", word()],
-          ["disabled", ""],
-          ["aria-expanded", "false"],
-          ["aria-expanded", "true"],
-          ["href", `/other/${made}`],
-          ["role", "button"],
-          ["title", word()],
-          ["aria-checked", "true"],
-          ["placeholder", word()],
-          ["data-nothing", String(made)],
-          ["class", `c${made}`],
-        ],
-        what,
-      );
+      const names = "aria-label title placeholder disabled aria-expanded aria-expanded href role aria-checked data-nothing class";
+      const values = [word(), word(), word(), "", "false", "true", `/other/${made}`, "button", "true", String(made), `c${made}`];
+      const [name, value] = [pick(names.split(" "), what), pick(values, what)];
       if (at.setAttribute) at.setAttribute(name, value);
     },
     dropAttribute: (at, what) => {
@@ -118,15 +104,9 @@
     },
     hide: (at, what) => {
       if (at === roots[0] || !at.style) return;
-      pick(
-        [
-          () => (at.hidden = true),
-          () => (at.style.display = "none"),
-          () => (at.style.visibility = "hidden"),
-          () => (at.style.opacity = "0"),
-        ],
-        what,
-      )();
+      const [name, value] = pick([["display", "none"], ["visibility", "hidden"], ["opacity", "0"], ["", ""]], what);
+      if (name) at.style[name] = value;
+      else at.hidden = true;
     },
     show: (at) => {
       for (const element of [at, ...(at.querySelectorAll?.("*") ?? [])]) {

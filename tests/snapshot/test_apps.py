@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.snapshot.hand import Hand, View, snapshot_of
 from tests.snapshot.oracle import Pair, pairs, same_words
-from tests.support.apps import Django, JupyterLab, django, jupyterlab, python_documentation
+from tests.support.apps import django, jupyterlab, python_documentation
 from tests.support.bookshop import Bookshop
 from tests.support.packages import npm_packages
 from tests.support.site import Site
@@ -44,34 +44,23 @@ def judge(found: list[Pair], *, least: int) -> None:
     assert not unexplained, "\n".join([f"{len(differing)} of {len(found)} differ", *map(str, unexplained)])
 
 
-@pytest.fixture(scope="module")
-def admin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Django]:
-    with django(tmp_path_factory.mktemp("django")) as app:
-        yield app
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterLab]:
-    with jupyterlab(tmp_path_factory.mktemp("jupyter")) as app:
-        yield app
-
-
 async def until(hand: Hand, words: str) -> View:
     await hand.do("wait_for", text=words, timeout=50)
     return await hand.look()
 
 
-async def test_names_in_django_admin_agree_with_chromium(hand: Hand, admin: Django) -> None:
-    await hand.tab.goto(f"{admin.url}/admin/")
-    view = await hand.look()
-    await hand.do("input_text", index=view.index("Username:"), text=admin.user)
-    password = next(node.index for node in view.elements if node.name.startswith("Password"))
-    await hand.do("input_text", index=password, text=admin.password, submit=True)
-    found: list[Pair] = []
-    for path in ("", "auth/user/", "auth/user/1/change/", "auth/group/add/", "password_change/"):
-        await hand.tab.goto(f"{admin.url}/admin/{path}")
-        found += await pairs(hand)
-    judge(found, least=100)
+async def test_names_in_django_admin_agree_with_chromium(hand: Hand, tmp_path: Path) -> None:
+    with django(tmp_path) as admin:
+        await hand.tab.goto(f"{admin.url}/admin/")
+        view = await hand.look()
+        await hand.do("input_text", index=view.index("Username:"), text=admin.user)
+        password = next(node.index for node in view.elements if node.name.startswith("Password"))
+        await hand.do("input_text", index=password, text=admin.password, submit=True)
+        found: list[Pair] = []
+        for path in ("", "auth/user/", "auth/user/1/change/", "auth/group/add/", "password_change/"):
+            await hand.tab.goto(f"{admin.url}/admin/{path}")
+            found += await pairs(hand)
+        judge(found, least=100)
 
 
 async def test_names_in_swagger_ui_agree_with_chromium(hand: Hand, site: Site) -> None:
@@ -100,10 +89,11 @@ async def test_names_in_shoelace_agree_with_chromium(hand: Hand, site: Site) -> 
     judge(await pairs(hand), least=25)
 
 
-async def test_names_in_jupyterlab_agree_with_chromium(hand: Hand, lab: JupyterLab) -> None:
-    await hand.tab.goto(f"{lab.url}/lab")
-    await until(hand, "Text File")
-    judge(await pairs(hand), least=40)
+async def test_names_in_jupyterlab_agree_with_chromium(hand: Hand, tmp_path: Path) -> None:
+    with jupyterlab(tmp_path) as lab:
+        await hand.tab.goto(f"{lab.url}/lab")
+        await until(hand, "Text File")
+        judge(await pairs(hand), least=40)
 
 
 @pytest.fixture(scope="module")

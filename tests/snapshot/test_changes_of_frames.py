@@ -6,6 +6,7 @@ from mcp_browser.dom.models import DomChanges, DomNode, DomSnapshot
 from tests.browser.conftest import until
 from tests.snapshot.hand import FILLER, Hand, words_of
 from tests.snapshot.replay import applied, bare
+from tests.snapshot.test_changes import changes
 
 FRAME = "<iframe name=inner title=Inner src='{}'></iframe>"
 
@@ -25,12 +26,6 @@ async def fits(hand: Hand, lines: list[DomNode], told: DomChanges) -> bool:
     return applied(lines, told) == bare((await hand.look()).snapshot.nodes)
 
 
-async def changes_of_frames(hand: Hand) -> DomChanges:
-    now = await hand.tab.dom.changes()
-    assert isinstance(now, DomChanges)
-    return now
-
-
 async def until_frame(hand: Hand, url: str) -> None:
     """Wait until a frame is at an address that ends so, and has loaded."""
     page = hand.tab.page
@@ -46,7 +41,7 @@ async def test_a_frame_that_goes_to_another_page_is_a_change_of_that_frame(hand:
     there = hand.site.page("<h1>After</h1><button>New</button><p>More</p>")
     await hand.script("url => { frames[0].location = url }", there.replace(hand.site.url, hand.site.other))
     await until_frame(hand, there.rpartition("/")[2])
-    now = await changes_of_frames(hand)
+    now = DomChanges(changes=tuple(await changes(hand, "0")))
     frame = next(node.index for node in lines if node.role == "iframe")
     gone = [str(change.node) for change in now.changes if change.op == "removed"]
     assert gone == [f"(2 lines that stood in [{frame}])"]
@@ -79,7 +74,7 @@ async def test_changes_of_a_frame_are_told_in_their_places_and_leave_indexes_els
 ) -> None:
     lines = await with_frame(hand, inner)
     await hand.script(script)
-    now = await changes_of_frames(hand)
+    now = DomChanges(changes=tuple(await changes(hand, "0")))
     assert ops in (None, {change.op for change in now.changes})
     assert await fits(hand, lines, now)
 
@@ -90,7 +85,7 @@ async def test_a_frame_within_a_frame_that_reloads_is_told_alone(hand: Hand) -> 
     await until(lambda: any(frame.url == innermost for frame in hand.tab.page.frames))
     (deep,) = [frame for frame in hand.tab.page.frames if frame.url == innermost]
     await deep.goto(hand.site.page("<p>Other words</p>"))
-    now = await changes_of_frames(hand)
+    now = DomChanges(changes=tuple(await changes(hand, "0")))
     assert [change.node.name for change in now.changes if change.op == "added"] == ["Other words"]
     assert await fits(hand, lines, now)
 
@@ -122,8 +117,7 @@ async def test_a_frame_of_another_site_that_a_click_shows_is_reported_with_its_c
     opening = "document.querySelector('iframe').style.visibility = ''"
     # While the page is waited for, the frame is read.
     later = "<script>setTimeout(() => document.body.append('Ready'), 150)</script>"
-    url = hand.site.page(f'<button onclick="{opening}">Buy</button>{frame}{later}')
-    opened = words_of(await hand.do("go_to_url", url=url))
+    opened = await hand.opens(f'<button onclick="{opening}">Buy</button>{frame}{later}')
     assert "Buy" in opened
     assert "Pay now" not in opened
     assert "Pay now" in words_of(await hand.do("click_element", index='button "Buy"'))

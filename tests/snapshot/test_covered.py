@@ -14,31 +14,27 @@ BOX = "style='position: fixed; left: 100px; top: 200px; width: 300px; height: 20
 DIALOG = f"<div role=dialog aria-label=Edit {BOX}><button aria-label=Close>×</button> Words</div>"
 
 
-async def test_the_dialog_says_once_that_it_covers_the_rest_of_the_view(hand: Hand) -> None:
-    view = await hand.show(BUTTONS + VEIL.format("") + DIALOG)
-    (dialog,) = view.of_role("dialog")
-    assert "covers the rest of the view" in dialog.states
+SAVE = "<button>Save</button>"
+ABOVE = "<button style='position: fixed; z-index: 9; top: 0; right: 0'>Help</button>"
+WORDLESS = "<div style='padding: 300px'><p></p><button style='width: 50px'></button></div>"
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "said"),
+    [
+        (BUTTONS + VEIL.format("") + DIALOG, "Edit", "covers the rest of the view"),
+        (BUTTONS + VEIL.format("") + DIALOG + ABOVE, "Edit", "covers the rest of the view but [Help]"),
+        (SAVE + VEIL.format("Loading the page"), "Save", 'covered by div "Loading the page"'),
+        (SAVE + VEIL.format(WORDLESS), "Save", "covered by div around []"),
+    ],
+    ids=["a dialog", "a dialog beside a button", "a cover without a line", "a cover without words"],
+)
+async def test_what_covers_is_said_once(hand: Hand, page: str, name: str, said: str) -> None:
+    view = await hand.show(page)
+    names = {str(node.index): node.name for node in view.elements}
+    (state,) = (state for state in view.one(name).states if "cover" in state)
+    assert re.sub(r"(?<=\[)\d+", lambda found: names[found[0]], state) == said
     assert view.text.count("cover") == 1
-
-
-async def test_what_is_not_covered_by_it_is_named(hand: Hand) -> None:
-    above = "<button style='position: fixed; z-index: 9; top: 0; right: 0'>Help</button>"
-    view = await hand.show(BUTTONS + VEIL.format("") + DIALOG + above)
-    (dialog,) = view.of_role("dialog")
-    assert f"covers the rest of the view but [{view.index('Help')}]" in dialog.states
-    assert view.text.count("cover") == 1
-
-
-async def test_a_cover_without_a_line_is_told_by_what_it_is(hand: Hand) -> None:
-    view = await hand.show(f"<button>Save</button>{VEIL.format('Loading the page')}")
-    assert 'covered by div "Loading the page"' in view.one("Save").states
-
-
-async def test_a_cover_without_words_is_told_by_what_stands_in_it(hand: Hand) -> None:
-    inner = "<div style='padding: 300px'><p></p><button style='width: 50px'></button></div>"
-    view = await hand.show(f"<button>Save</button>{VEIL.format(inner)}")
-    (state,) = (state for state in view.one("Save").states if "covered" in state)
-    assert state == f"covered by div around [{view.one('', role='button').index}]"
 
 
 OPEN = {
@@ -72,8 +68,7 @@ async def test_the_refusal_behind_a_menu_names_it_and_the_key_that_closes_it(han
 async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand: Hand) -> None:
     layer = VEIL.format("<h2>Sign up</h2><button onclick=v.hidden=1>Hide</button>")
     show = "<button onclick='v.hidden=0'>Show</button><p style='height: 2000px'></p><button>Deep</button>"
-    url = hand.site.page(f"<main>{BUTTONS}<iframe></iframe>{show}</main><div id=v>{layer}</div>")
-    result = words_of(await hand.do("go_to_url", url=url))
+    result = await hand.opens(f"<main>{BUTTONS}<iframe></iframe>{show}</main><div id=v>{layer}</div>")
     hide = re.fullmatch(
         r'## Sign up\n\[(\d+)\] button "Hide"\nbehind it: 8 elements \(get_state index=\d+\)', result
     )
@@ -86,19 +81,17 @@ async def test_what_lies_behind_what_fills_the_view_is_counted_in_one_line(hand:
 
 
 async def test_a_veil_that_is_placed_on_a_page_without_scrolling_fills_the_view(hand: Hand) -> None:
-    veil = VEIL.format("").replace("fixed", "absolute") + DIALOG.replace("fixed", "absolute")
-    result = words_of(await hand.do("go_to_url", url=hand.site.page(f"<main>{BUTTONS}</main>{veil}")))
-    assert "behind it: 5 elements" in result
+    veil = (VEIL.format("") + DIALOG).replace("fixed", "absolute")
+    assert "behind it: 5 elements" in await hand.opens(f"<main>{BUTTONS}</main>{veil}")
     tall = f"<main>{BUTTONS}<p style='height: 2000px'></p></main>{veil}"
-    assert "behind it" not in words_of(await hand.do("go_to_url", url=hand.site.page(tall)))
+    assert "behind it" not in await hand.opens(tall)
 
 
 async def test_a_layer_for_panels_that_lets_the_mouse_through_hides_nothing(hand: Hand) -> None:
     panel = "<div style='width: 70px; height: 60px; background: white; pointer-events: auto'></div>"
     layer = f"<div style='position: absolute; inset: 0; pointer-events: none'>{panel}</div>"
     app = f"{BUTTONS}<p style='height: 2000px'></p><button>Deep</button>"
-    url = hand.site.page(f"<main style='height: 90vh; overflow: auto'>{app}</main>{layer}")
-    result = words_of(await hand.do("go_to_url", url=url))
+    result = await hand.opens(f"<main style='height: 90vh; overflow: auto'>{app}</main>{layer}")
     assert "covered by" in result
     assert 'button "Deep"' in result
 
@@ -113,9 +106,7 @@ DRAWER = (
 
 async def test_a_drawer_over_another_leaves_that_to_be_found_and_gives_the_view_back(hand: Hand) -> None:
     drawers = DRAWER.format(1, 2) + DRAWER.format(2, 2)
-    await hand.do(
-        "go_to_url", url=hand.site.page(f"{BUTTONS}<button onclick='d1.hidden=0'>Go</button>{drawers}")
-    )
+    await hand.opens(f"{BUTTONS}<button onclick='d1.hidden=0'>Go</button>{drawers}")
     first = words_of(await hand.do("click_element", index='button "Go"'))
     assert re.match(r'\+ \[\d+\] dialog "Drawer 1" covers the rest of the view\n', first)
     second = words_of(await hand.do("click_element", index='button "Deeper 1"'))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcp_browser.actions.result import ActionResult
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering import render_snapshot
-from tests.snapshot.hand import FILLER, WHOLE, Hand, View, changes_of, snapshot_of, words_of
+from tests.snapshot.hand import FILLER, WHOLE, Hand, View, changes_of, number, snapshot_of, words_of
 from tests.snapshot.replay import Known, applied, bare, expanded
 from tests.snapshot.test_changes import MUTATIONS, STAGE, Step, any_page, mutate
 
@@ -137,19 +137,12 @@ async def test_a_fold_is_opened_by_its_index_and_its_parts_are_the_whole_list(ha
 
 
 @pytest.mark.slow
-async def test_what_is_folded_is_found_and_acted_on_at_once(hand: Hand) -> None:
+async def test_what_is_folded_is_scrolled_to_found_and_acted_on_at_once(hand: Hand) -> None:
     await told(hand, TABLE)
-    index = re.search(r'\[(\d+)\] button "Edit 4321"', await hand.find(text="Edit 4321"))
-    assert index
-    assert await hand.clicks(int(index[1])) == [4321]
-
-
-@pytest.mark.slow
-async def test_what_is_scrolled_to_is_told(hand: Hand) -> None:
-    await told(hand, TABLE)
-    result = await hand.do("scroll_to_text", text="Row 2500")
-    assert "Row 2501" in words_of(result)
+    assert "Row 2501" in words_of(await hand.do("scroll_to_text", text="Row 2500"))
     assert "Row 2500" in text_of(await hand.do("get_state"))
+    index = number(await hand.find(text="Edit 4321"))
+    assert await hand.clicks(index) == [4321]
 
 
 async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand) -> None:

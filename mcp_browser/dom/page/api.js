@@ -12,12 +12,8 @@ const methods = {
     const state = await settle(limit, wish.came);
     return { state, ...observe(wish), learnt: learntAnew() };
   },
-  answersRead() {
-    return { doc: documentKey, answers: answersRead(), frames: frameElements() };
-  },
-  secretValues() {
-    return { doc: documentKey, values: secretFields().map((field) => field.value), frames: frameElements() };
-  },
+  answersRead: () => ({ doc: documentKey, answers: answersRead(), frames: frameElements() }),
+  secretValues: () => ({ doc: documentKey, values: secretFields().map((field) => field.value), frames: frameElements() }),
   /** What axe-core finds wrong with an element, or the document, 0. @param {number} id @param {string[]} tags of the rules @param {number} most elements of a rule */
   async auditAccessibility(id, tags, most) {
     const root = id ? byId(id) : document;
