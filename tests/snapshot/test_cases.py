@@ -89,7 +89,8 @@ async def carry_out(hand: Hand, view: View, step: str) -> None:
     if sign == "==":
         assert await hand.log() == json.loads(wanted)
     elif sign == "says":
-        told = [result.extracted_content, result.page_content, result.observation and words_of(result)]
+        seen = words_of(result) if result.observation else ""
+        told = [result.extracted_content, result.page_content, seen]
         assert re.search(wanted, "\n".join(filter(None, told)), re.M)
 
 

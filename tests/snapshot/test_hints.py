@@ -2,74 +2,9 @@
 
 import pytest
 
-from mcp_browser.errors import NotActionable
 from tests.snapshot.hand import Hand
 
 LAYOUT = "rounded-full shadow-xs items-center px-2 text-right ui-widget-content"
-ICONS = {
-    "<svg class='lucide lucide-trash-2'><path d='M0 0h9'/></svg>": "trash 2",
-    "<i class='fa-solid fa-trash fa-fw'></i>": "trash",
-    "<span class='mdi mdi-account-plus'></span>": "account plus",
-    "<i class='bi bi-arrow-left'></i>": "arrow left",
-    "<span class='glyphicon glyphicon-ok'></span>": "ok",
-    "<svg><use href='/icons.svg#icon-download'/></svg>": "download",
-    "<svg data-testid='DeleteIcon'><path d='M0 0h9'/></svg>": "Delete",
-    "<span class='anticon'><svg data-icon='edit'></svg></span>": "edit",
-    "<i class='material-icons' aria-hidden=true>shopping_cart</i>": "shopping cart",
-    "<img alt='' src='/static/icons/zoom-in.svg'>": "zoom in",
-    "<x-icon name='gear'></x-icon>": "gear",
-    "<span style=\"background-image: url('/i/print.png')\"></span>": "print",
-    "<svg><title>Lock</title></svg>": "Lock",
-}
-
-
-@pytest.mark.parametrize(("icon", "hint"), ICONS.items(), ids=ICONS.values())
-async def test_a_hint_comes_from_the_icon(hand: Hand, icon: str, hint: str) -> None:
-    view = await hand.show(
-        f"<button class='{LAYOUT}'>{icon}</button><div style='cursor: pointer'>{icon}</div>"
-    )
-    for line in view.elements:
-        told = line.name or next(state for state in line.states if state.startswith("hint="))
-        assert told in (hint, f'hint="{hint}"')
-
-
-WORDS = {
-    "data-tooltip='Undo it'": "Undo it",
-    "data-bs-original-title='Bold'": "Bold",
-    "aria-describedby=d": "Opens a file",
-    "data-testid=save-draft": "save-draft",
-    "id=clear-all": "clear-all",
-    "name=submitter": "submitter",
-    f"class='{LAYOUT} btn-close'": "close",
-    "class='Panel_closeButton__x3f1'": "close",
-}
-
-
-@pytest.mark.parametrize(("attributes", "hint"), WORDS.items(), ids=WORDS.values())
-async def test_a_hint_comes_from_what_its_author_calls_it(hand: Hand, attributes: str, hint: str) -> None:
-    view = await hand.show(f"<button {attributes}></button><p hidden id=d>Opens a file</p>")
-    assert f'hint="{hint}"' in view.of_role("button")[0].states
-
-
-HINTED: dict[str, list[tuple[str, ...]]] = {
-    **{
-        f"<button {named}><svg></svg></button>": [()]
-        for named in (f"class='{LAYOUT}'", "id=radix-:r1:", "id=mui-12", "data-id=4f9c2a7b1d")
-    },
-    "<p><button class='tool ql-bold'></button><button class='tool ql-italic'></button></p>": [
-        ('hint="ql-bold"',),
-        ('hint="ql-italic"',),
-    ],
-    "<input name=email><input id=phone>": [('hint="email"',), ('hint="phone"',)],
-    "<button title=Good>4</button><button title='Close the page'>Close</button>": [('hint="Good"',), ()],
-}
-
-
-@pytest.mark.parametrize(("html", "states"), HINTED.items())
-async def test_a_hint_is_a_word_of_its_own_and_none_of_a_layout_or_a_program(
-    hand: Hand, html: str, states: list[tuple[str, ...]]
-) -> None:
-    assert [line.states for line in (await hand.show(html)).elements] == states
 
 
 @pytest.mark.parametrize(
@@ -89,12 +24,6 @@ async def test_an_element_has_the_same_name_in_every_message(hand: Hand, html: s
     if html.startswith("<input"):
         typed = await hand.do("input_text", index=line.index, text="Hello")
         assert f'[{line.index}] textbox ""' in (typed.extracted_content or "")
-
-
-async def test_a_refusal_names_the_element_as_the_snapshot_does(hand: Hand) -> None:
-    (line,) = (await hand.show(f"<button disabled class='{LAYOUT}'></button>")).elements
-    with pytest.raises(NotActionable, match=rf'^\[{line.index}\] button "" is disabled'):
-        await hand.click(line.index)
 
 
 @pytest.mark.parametrize(

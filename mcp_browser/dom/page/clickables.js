@@ -204,7 +204,7 @@ function listensForAll(element) {
 /** Whether an element is most of the page, or of what is seen of it. @param {Element} element */
 function fillsPage(element) {
   const [box, page] = [rectOf(element), parentNode(element) === body() ? body() : null];
-  return box.width * box.height > walk.width * walk.height * 0.6 || (!!page && box.height >= rectOf(page).height * 0.6);
+  return box.width * box.height > innerWidth * innerHeight * 0.6 || (!!page && box.height >= rectOf(page).height * 0.6);
 }
 
 /** Make elements of the texts in what listens for them, where they stand in boxes that are alike: one of them is meant by a click. @param {Element} element @param {number} at its line's place */

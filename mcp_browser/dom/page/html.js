@@ -60,7 +60,7 @@ function beginSeeing() {
   surveyStyles();
   const whole = rootElement();
   const leftward = !!whole && styleOf(whole).direction === "rtl";
-  walk = { ...standing(), width: innerWidth, height: innerHeight, offX: scrollX, offY: scrollY, leftward };
+  walk = { ...standing(), offX: scrollX, offY: scrollY, leftward };
   const letSleep = wakeLazy();
   return () => {
     walk = standing();

@@ -42,7 +42,7 @@ const inAll = (far, port) => (port.far === 0 ? far : port.far + Math.sign(port.f
 function mayScroll(element, tag, means) {
   if (tag === "dialog" || means & POPOVER || isStyled(element, /overflow/i)) return true;
   if (scrollingKnown && walk.shadows === 0) return scrolling.has(element);
-  return walk.scrolls > 0 && walk.scrolls-- > 0;
+  return walk.checks-- > 0;
 }
 
 /** What is seen of what is in an element: the part of it that is in the view where it scrolls. @param {Element} element @param {Port} outer what it is seen through itself @returns {Port} */

@@ -25,7 +25,7 @@ function read(top, thorough = false) {
   const port = viewport();
   walk = {
     ...standing(),
-    ...{ start, tree: treeNow, thorough, active: deepActive(), port, width: innerWidth, height: innerHeight, offX: scrollX, offY: scrollY },
+    ...{ start, tree: treeNow, thorough, active: deepActive(), port, offX: scrollX, offY: scrollY },
     through: blind || through.length > 0 || query(/** @type {Element} */ (whole), INLINE_THROUGH) !== null,
     bars: mayBar(document),
     styled: before !== null || after !== null,

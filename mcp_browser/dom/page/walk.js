@@ -11,9 +11,8 @@ const [NO_MARKS, NO_STATES] = [[], []];
 const INERT = ["inert"];
 const UNCLICKABLE = ["unclickable"];
 const EXACT_RECTS = 2500;
-/** How many elements and texts of a page are asked whether a style keeps them from being seen. */
-const TRAP_CHECKS = 8000;
-const SCROLL_CHECKS = 8000;
+/** How many elements and texts of a page are asked whether a style hides them or lets them scroll. */
+const STYLE_CHECKS = 16000;
 /** @type {Port} */
 const NO_PORT = { id: 0, left: 0, top: 0, right: 0, bottom: 0, far: 0, outer: null };
 
@@ -26,8 +25,7 @@ const standing = () => ({
   frames: /** @type {Open[]} */ ([]), // what is kept of an element while it is open, by its depth, to be used again
   depth: 0,
   rects: EXACT_RECTS, // how many boxes may yet be measured one by one
-  checks: TRAP_CHECKS, // how many elements and texts may yet be asked whether a style keeps them from being seen
-  scrolls: SCROLL_CHECKS, // how many elements may yet be asked whether they scroll where style sheets do not say it
+  checks: STYLE_CHECKS, // how many elements and texts may yet be asked what style sheets do not say of them
   port: NO_PORT, // the view
   run: "", // text being gathered
   runHolder: /** @type {Element | null} */ (null), // the element that holds its beginning
@@ -55,8 +53,6 @@ const standing = () => ({
   bars: false, // whether something in it may refuse clicks by its cursor
   styled: false, // whether style sheets of the document add text
   shadows: 0, // how many shadow trees deep it is: each has style sheets of its own
-  width: 0, // of the view
-  height: 0,
   margin: 0, // what lies further off than this is not measured one by one
   offX: 0, // how far the page is scrolled
   offY: 0,
