@@ -9,7 +9,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import SplitResult, unquote
 
@@ -170,7 +170,7 @@ async def look_up(host: str) -> list[IpAddress]:
 def reason_of(error: Exception) -> EgressRefusal | str:
     """Why a connection could not be made: a refusal, or the browser's code for it."""
     if isinstance(error, EgressRefusal):
-        return error
+        return replace(error)  # It is kept, without the frames of its traceback.
     if isinstance(error, OSError) and error.errno in _UNREACHABLE:
         return "ERR_ADDRESS_UNREACHABLE"
     return next(code for kind, code in _CODES.items() if isinstance(error, kind))

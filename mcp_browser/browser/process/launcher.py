@@ -88,26 +88,20 @@ def grid_error(endpoint: str, message: str) -> BrowserUnavailable:
     """The error, without credentials, for a grid without a browser; `message` is Playwright's."""
     place = urlsplit(endpoint).netloc.rpartition("@")[2]
     refusal = _REFUSAL.sub("", message)
-    if refusal.startswith("<"):
-        message = "what answers there is a web page"
-    elif refusal != message:
-        return BrowserUnavailable(
-            f"The Selenium Grid at {place} gave no browser: {refusal}.",
-            hint="Its /status page tells which browsers it has and which are in use.",
-        )
-    if message.startswith("Timeout"):
-        return BrowserUnavailable(
-            f"The Selenium Grid at {place} gave no browser within {LAUNCH_SECONDS:g} s.",
-            hint="All of its slots may be in use: try again later.",
-        )
-    if _UNREACHABLE.search(message):
-        return BrowserUnavailable(
-            f"The Selenium Grid at {place} cannot be reached: {message}.", hint="Is it running there?"
-        )
-    return BrowserUnavailable(
-        f"No browser could be had at the Selenium Grid at {place}: {message}.",
-        hint="The address has to be a grid's, such as http://127.0.0.1:4444; mcp-browser doctor asks it.",
-    )
+    grid, is_page = f"The Selenium Grid at {place}", refusal.startswith("<")
+    if refusal != message and not is_page:
+        problem = f"{grid} gave no browser: {refusal}"
+        hint = "Its /status page tells which browsers it has and which are in use."
+    elif message.startswith("Timeout"):
+        problem = f"{grid} gave no browser within {LAUNCH_SECONDS:g} s"
+        hint = "All of its slots may be in use: try again later."
+    elif _UNREACHABLE.search(message) and not is_page:
+        problem, hint = f"{grid} cannot be reached: {message}", "Is it running there?"
+    else:
+        said = "what answers there is a web page" if is_page else message
+        problem = f"No browser could be had at the Selenium Grid at {place}: {said}"
+        hint = "The address has to be a grid's, such as http://127.0.0.1:4444; mcp-browser doctor asks it."
+    return BrowserUnavailable(f"{problem}.", hint=hint)
 
 
 def _json_variable(name: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from websockets.asyncio.client import connect
-from websockets.asyncio.server import serve
+from websockets.asyncio.server import broadcast, serve
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from mcp_browser.browser.concurrency import SingleFlight, begin, within
@@ -34,12 +34,7 @@ from mcp_browser.browser.process.divide.divider import (
     TargetSession,
     line,
 )
-from mcp_browser.browser.process.launch import (
-    HOW_TO_ALLOW,
-    PORT_FILE,
-    OwnBrowser,
-    find_own_browser,
-)
+from mcp_browser.browser.process.launch import HOW_TO_ALLOW, PORT_FILE, OwnBrowser, find_own_browser
 from mcp_browser.dom.driver_errors import OWN_REFUSAL
 from mcp_browser.errors import BrowserUnavailable
 from mcp_browser.hosts import HostPattern, Origin, addresses_written
@@ -262,28 +257,20 @@ class OwnTabs(Divider):
 
 
 class WebSocketEnd:
-    """One WebSocket; `send` queues a message without waiting."""
+    """One WebSocket, at whose other end DevTools messages are read and written."""
 
     def __init__(self, socket: "ClientConnection | ServerConnection") -> None:
         self._socket = socket
-        self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
-        self.send = self._unsent.put_nowait
+
+    def send(self, message: bytes) -> None:
+        """Send a message without waiting, if the connection is open."""
+        broadcast((self._socket,), message.decode())
 
     async def serve(self, take: Callable[[bytes], None]) -> None:
-        """Send queued messages, and pass received ones to `take`, until the other end closes."""
-        sending = begin(self._send())
-        try:
+        """Pass received messages to `take`, until the other end closes."""
+        with contextlib.suppress(ConnectionClosed):
             async for message in self._socket:
                 take(message if isinstance(message, bytes) else message.encode())
-        except ConnectionClosed:
-            pass
-        finally:
-            sending.cancel()
-
-    async def _send(self) -> None:
-        with contextlib.suppress(ConnectionClosed):
-            while True:
-                await self._socket.send(await self._unsent.get(), text=True)
 
 
 class Relay:
