@@ -102,35 +102,28 @@ def slow_registry() -> tuple[Registry, list[str]]:
     return registry, steps
 
 
-async def test_a_call_ends_at_its_limit_and_the_session_goes_on(session: BrowserSession, site: Site) -> None:
+async def test_a_call_ends_at_its_limit_and_the_time_that_its_caller_asked_to_wait(
+    session: BrowserSession, site: Site
+) -> None:
     registry, steps = slow_registry()
     working = controller(registry, call_timeout=1.5)
     await on_page(session, site)
     with pytest.raises(DeadlineExceeded, match=r"dawdle did not finish within 1\.5 s"):
         await working.execute("dawdle", {"seconds": 60}, session)
     assert steps == ["begin", "cancelled"]
+    assert (await working.execute("patient", {"seconds": 1.8}, session)).extracted_content == "done"
     assert (await working.execute("get_state", {}, session)).observation is not None
 
 
-async def test_time_that_the_caller_asked_to_wait_comes_on_top(session: BrowserSession, site: Site) -> None:
-    registry, _ = slow_registry()
-    await on_page(session, site)
-    result = await controller(registry, call_timeout=1).execute("patient", {"seconds": 1.3}, session)
-    assert result.extracted_content == "done"
-
-
-async def test_calls_of_one_session_come_one_after_the_other(session: BrowserSession, site: Site) -> None:
+async def test_calls_of_one_session_come_one_after_the_other_and_one_that_waits_says_so(
+    session: BrowserSession, site: Site
+) -> None:
     registry, steps = slow_registry()
     working = await on_page(session, site, registry)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
             tasks.start_soon(working.execute, "dawdle", {"seconds": 0.05}, session)
     assert steps == ["begin", "end"] * 3
-
-
-async def test_a_call_that_waits_for_another_one_says_so(session: BrowserSession, site: Site) -> None:
-    registry, _ = slow_registry()
-    await on_page(session, site)
     hasty = controller(registry, call_timeout=0.3)
     async with session.lock:
         waiting = asyncio.create_task(hasty.execute("dawdle", {"seconds": 0}, session))

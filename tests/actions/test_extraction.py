@@ -141,15 +141,11 @@ async def test_a_pdf_is_read_as_text(hand: Hand) -> None:
 
 
 @pytest.mark.slow
-async def test_a_pdf_in_a_frame_is_read_by_the_frames_index(hand: Hand) -> None:
+async def test_a_pdf_in_a_frame_is_read_by_index_and_one_without_text_or_damaged_says_so(hand: Hand) -> None:
     file = await printed(hand, "Framed words")
     url = hand.site.publish(file, content_type="application/pdf").replace(hand.site.url, hand.site.other)
     text = await hand.open(f"<h1>Bill</h1><iframe title=Bill src='{url}' width=500 height=400></iframe>")
     assert "Framed words" in await hand.do("extract_content", index=hand.index("Bill", "iframe")), text
-
-
-@pytest.mark.slow
-async def test_a_pdf_without_text_and_a_damaged_one_say_so(hand: Hand) -> None:
     file = await printed(hand, BOX)
     await hand.do("go_to_url", url=hand.site.publish(file, content_type="application/pdf"))
     assert "without text, as scans and pictures are" in await hand.do("extract_content")

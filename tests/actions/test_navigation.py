@@ -122,13 +122,10 @@ async def test_the_page_scrolls_by_what_is_seen_to_its_ends_and_sides(hand: Hand
     assert await hand.js("scrollX") > 500
 
 
-async def test_an_element_scrolls_inside_itself(hand: Hand) -> None:
+async def test_an_element_scrolls_inside_itself_and_a_part_where_only_that_scrolls(hand: Hand) -> None:
     await hand.open(INNER + LONG)
     assert "Messages" in await hand.do("scroll", index=hand.index("Row 0"), pages=2)
     assert await hand.js("[box.scrollTop > 300, scrollY]") == [True, 0]
-
-
-async def test_where_only_a_part_scrolls_that_part_is_scrolled(hand: Hand) -> None:
     await hand.open(
         f"<style>body{{margin:0;height:100vh;overflow:hidden}}#box{{height:100vh!important}}</style>{INNER}"
     )

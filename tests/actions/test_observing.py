@@ -179,9 +179,7 @@ async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
     await hand.do("find_elements", text="Low")
     assert "Low" in await hand.do("screenshot", index=hand.index("Low"))
     assert hand.picture().size == (200, 50)
-
-
-async def test_a_picture_of_a_very_long_page_shows_its_beginning_and_says_so(hand: Hand) -> None:
+    # Of a very long page, the picture shows the beginning.
     await hand.open("<div style='height:50000px'>Long</div>")
     assert "px of the page are not on it" in await hand.do("screenshot", full_page=True)
     assert hand.picture().width > 300

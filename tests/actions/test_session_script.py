@@ -124,13 +124,11 @@ async def test_the_exported_test_passes_and_does_the_same(
 
 
 @pytest.mark.fresh
-async def test_a_session_that_has_done_nothing_has_no_test(hand: Hand) -> None:
+async def test_a_session_without_actions_has_no_test_and_what_a_page_says_is_no_code(
+    hand: Hand,
+) -> None:
     await hand.do("get_state")
     assert "Nothing has been done" in await hand.fails("export_script", NotFound)
-
-
-@pytest.mark.fresh
-async def test_what_a_page_says_is_no_code(hand: Hand) -> None:
     evil = '\'"""\\n\\nimport os; os.abort()\\u2028//'
     await hand.open(f"<button id=b></button><script>b.setAttribute('aria-label', `{evil}`)</script>")
     (index,) = [e["index"] for e in (await found(hand, "button"))]

@@ -20,7 +20,7 @@ async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -
     assert await hand.js("document.getElementById('p')") is None
 
 
-async def test_an_element_is_waited_for_by_selector_or_role(hand: Hand) -> None:
+async def test_an_element_is_waited_for_by_selector_or_role_and_a_text_in_a_frame(hand: Hand) -> None:
     await hand.open(
         LATER + "<script>later(() => { p.outerHTML = '<button class=ok>Go</button>' })</script>"
         "<div class=hidden style='display:none'>x</div>"
@@ -28,6 +28,9 @@ async def test_an_element_is_waited_for_by_selector_or_role(hand: Hand) -> None:
     await hand.do("wait_for", selector="css=.ok")
     await hand.do("wait_for", selector='role=button[name="Go"]')
     await hand.fails("wait_for", DeadlineExceeded, selector=".hidden", timeout=0.3)
+    inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
+    await hand.open(f"<iframe src='{inner}'></iframe>")
+    await hand.do("wait_for", text="Inside text")
 
 
 async def test_an_address_is_waited_for(hand: Hand) -> None:
@@ -46,12 +49,6 @@ async def test_waiting_goes_on_while_the_page_goes_from_one_address_to_the_next(
     await hand.do("open_tab")
     await hand.session.current_tab.page.goto(last, wait_until="commit")
     assert "The end" in await hand.do("wait_for", text="The end", text_gone="On the way")
-
-
-async def test_a_text_in_a_frame_is_seen(hand: Hand) -> None:
-    inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
-    await hand.open(f"<iframe src='{inner}'></iframe>")
-    await hand.do("wait_for", text="Inside text")
 
 
 async def test_seconds_beside_a_condition_are_the_most_that_is_waited(hand: Hand) -> None:
