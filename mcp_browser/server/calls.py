@@ -63,8 +63,7 @@ class Call:
 
     @property
     def session(self) -> BrowserSession:
-        if self.lease is None:
-            raise RuntimeError(f"{self.params.name} is declared to work in no session")
+        assert self.lease is not None, f"{self.params.name} is declared to work in no session"
         return self.lease.session
 
 

@@ -271,12 +271,7 @@ async def _own_answer(own: ServerTool[Any], call: Call) -> Answer:
         params = own.param_model.model_validate(dict(call.arguments))
     except ValidationError as error:
         raise InvalidArguments(explain_arguments(own.name, own.param_model, error)) from error
-    answer = await own.handler(call, params)
-    if own.in_session and isinstance(answer, types.InputRequiredResult):
-        raise elicitation.NeedInput(answer)
-    if own.in_session and isinstance(answer, TaskHandle):
-        raise TypeError(f"{own.name} goes on after its call, so it has to take a session by itself")
-    return answer
+    return await own.handler(call, params)
 
 
 def _is_untouched(session: BrowserSession) -> bool:

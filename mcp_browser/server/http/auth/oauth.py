@@ -31,6 +31,7 @@ _REQUEST_SECONDS = 5
 _FETCH_SECONDS = 10  # How long a fetch may take in all: no call waits longer for the authorization server
 _LONGEST_DOCUMENT = 512 * 1024
 _LONGEST_TOKEN = 16 * 1024
+_FAULTS = (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError, RecursionError)
 _TOKEN_TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 
 
@@ -135,7 +136,7 @@ class AccessTokens:
             if not found:
                 raise ValueError("it has no keys for signatures that are taken here")
             self._keys, self._fetched_at = found, time.monotonic()
-        except (httpx2.HTTPError, httpx2.InvalidURL, jwt.PyJWTError, ValueError, TimeoutError) as error:
+        except _FAULTS as error:
             logger.warning("Cannot get the keys of %s: %s", self._issuer, error or type(error).__name__)
         finally:
             self._tried_at = time.monotonic()
@@ -161,18 +162,13 @@ class AccessTokens:
 
 async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
     async with client.stream("GET", address, headers={"Accept": "application/json"}) as response:
-        response.raise_for_status()
-        if response.is_redirect:
-            raise ValueError(f"{address} leads elsewhere")
+        response.raise_for_status()  # So it does where the address leads elsewhere.
         content = bytearray()
         async for chunk in response.aiter_bytes():
             content += chunk
             if len(content) > _LONGEST_DOCUMENT:
                 raise ValueError(f"{address} is too long")
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError):
-        document = None
+    document: object = json.loads(content)
     if not isinstance(document, dict):
         raise ValueError(f"{address} is not a JSON object")
     return cast("dict[str, Any]", document)
