@@ -26,7 +26,11 @@ fuzzed = partial(
     settings,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[*HealthCheck],
+    suppress_health_check=(
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ),
 )
 
 paths = st.one_of(
