@@ -291,6 +291,10 @@ STATEMENTS = (
 )
 
 
+def is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
 def exact(content: object) -> str:
     """A text that differs where two contents do, also in their types."""
     return json.dumps(content, sort_keys=True, default=repr)
@@ -310,9 +314,9 @@ def test_toml_changes_by_the_entry_alone_or_not_at_all(
         content = tomllib.loads(text)
     except ValueError:
         reject()
-    servers = content.setdefault("mcp_servers", {})
+    servers: Any = content.setdefault("mcp_servers", {})
     path = ("mcp_servers", "browser")
-    if not isinstance(servers, dict) or not isinstance(content["mcp_servers"].get("browser", {}), dict):
+    if not is_table(servers) or not is_table(servers.get("browser", {})):
         with pytest.raises(ValueError, match="is no table"):
             with_entry(text, path, entry, toml=True)
         return

@@ -135,8 +135,10 @@ def _with_scheme(scheme: str, address: str, settings: Settings) -> str:
         case "file":
             if settings.files.allow_file_urls:
                 return address
-            why, shown = "files of this machine are blocked", address
-            hint = "The setting --allow-file-urls lifts the rule; upload_file needs no file: address."
+            raise BlockedUrl(
+                f"{address} is not opened: files of this machine are blocked.",
+                hint="The setting --allow-file-urls lifts the rule; upload_file needs no file: address.",
+            )
         case _ if scheme in _REFUSED:
             why = _REFUSED[scheme]
         case _:

@@ -209,7 +209,7 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
     values, unknown = parser.parse_known_args([*rest, *words[end:]])
     if unknown:
         raise SettingsError(f"unknown argument {unknown[0]}; see --help.")
-    if values.__dict__.pop("stdio", False):
+    if getattr(values, "stdio", False):
         if flags.get("http") or flags.get("sse"):
             raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
         # It wins over a variable or a file, as any flag does.

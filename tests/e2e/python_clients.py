@@ -10,11 +10,10 @@ take longer, and looks again. Prints JSON: the texts that the library gives its 
 # pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
 
 import asyncio
-import base64
 import json
 import re
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -72,49 +71,35 @@ async def openai_agents(url: str) -> AsyncGenerator[tuple[list[str], Call]]:
         yield [tool.name for tool in await server.list_tools()], server.call_tool
 
 
-def parts(result: Any) -> list[Any]:
-    """What a result is made of, in the forms of all of them."""
-    content = getattr(result, "content", result)
-    return content if isinstance(content, list) else [content]
-
-
-def text_of(result: Any) -> str:
-    """Its texts."""
-    if isinstance(result, dict):
-        return json.dumps(result)  # Of a library that prefers the data
-    texts = [part if isinstance(part, str) else _field(part, "text") for part in parts(result)]
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def picture_of(result: Any) -> int:
-    """How many bytes its picture has."""
-    for part in parts(result):
-        for name in ("data", "base64"):
-            data = _field(part, name)
-            if data:
-                return len(data if isinstance(data, bytes) else base64.b64decode(data))
-    return 0
-
-
-def _field(part: Any, name: str) -> Any:
-    return part.get(name) if isinstance(part, dict) else getattr(part, name, None)
+def strings(result: Any) -> Iterator[str]:
+    """The texts, keys and encoded pictures in a result, in the forms of all of them."""
+    if isinstance(result, str | bytes):
+        yield result if isinstance(result, str) else result.hex()
+    else:
+        fields = result if isinstance(result, dict) else getattr(result, "__dict__", {})
+        for part in result if isinstance(result, list | tuple) else (*fields, *fields.values()):
+            yield from strings(part)
 
 
 async def main(library: str, url: str, page: str) -> None:
     """Go through it all."""
     async with globals()[library](url) as (tools, call):
-        told = {"opened": text_of(await call("go_to_url", {"url": page}))}
+
+        async def text_of(tool: str, **arguments: Any) -> str:
+            return "\n".join(strings(await call(tool, arguments)))
+
+        told = {"opened": await text_of("go_to_url", url=page)}
         # In the modern protocol a session is named from its second call on.
         handle = re.search(r'New browser session "([^"]+)"', told["opened"])
         session = {"session": handle[1]} if handle else {}
-        told["extracted"] = text_of(await call("extract_content", session))
-        picture = picture_of(await call("screenshot", session))
+        told["extracted"] = await text_of("extract_content", **session)
+        picture = max(map(len, strings(await call("screenshot", session))))
         waiting = asyncio.ensure_future(call("wait_for", {"seconds": LONG_CALL_SECONDS, **session}))
         await asyncio.wait({waiting}, timeout=BROKEN_OFF_SECONDS)
         broken_off = waiting.cancel()
         await asyncio.wait({waiting})
-        told["files"] = text_of(await call("list_files", session))
-        told["after"] = text_of(await call("get_state", session))
+        told["files"] = await text_of("list_files", **session)
+        told["after"] = await text_of("get_state", **session)
     print(json.dumps({"tools": tools, "picture": picture, "broken_off": broken_off, **told}))
 
 

@@ -406,14 +406,9 @@ def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input
     command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
 
     def done(words: list[str], given: int | None = None) -> subprocess.CompletedProcess[bytes]:
+        where, variables = shell.folder, shell.environment
         return subprocess.run(
-            words,
-            stdin=given,
-            capture_output=True,
-            timeout=NOW,
-            check=False,
-            cwd=shell.folder,
-            env=shell.environment,
+            words, stdin=given, capture_output=True, timeout=NOW, check=False, cwd=where, env=variables
         )
 
     person, terminal = pty.openpty()

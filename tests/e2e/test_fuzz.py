@@ -22,12 +22,15 @@ from tests.support.load import load
 from tests.support.remote import RemoteServer, serving_process
 
 SECONDS = 20.0
-UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 fuzzed = partial(
     settings,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=UNCHECKED,
+    suppress_health_check=(
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ),
 )
 
 paths = st.one_of(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,9 +33,8 @@ class Terminal:
 
     async def begin(self, *words: str) -> asyncio.subprocess.Process:
         pipe, null = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        return await asyncio.create_subprocess_exec(
-            *self._command(words), stdin=null, stdout=pipe, stderr=pipe, env=self._environment
-        )
+        streams: dict[str, Any] = {"stdin": null, "stdout": pipe, "stderr": pipe}
+        return await asyncio.create_subprocess_exec(*self._command(words), **streams, env=self._environment)
 
     async def run(self, *words: str) -> tuple[int, str, str]:
         process = await self.begin(*words)

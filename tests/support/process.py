@@ -27,8 +27,10 @@ def own_environment() -> dict[str, str]:
 
 def succeeds(*words: str | Path, **options: Any) -> str:
     """What a command prints, which must succeed; `options` are those of `subprocess.run`."""
-    given: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, **options}
-    done: subprocess.CompletedProcess[str] = subprocess.run([*map(str, words)], check=False, **given)
+    command, null = [*map(str, words)], subprocess.DEVNULL
+    done: subprocess.CompletedProcess[str] = subprocess.run(
+        command, stdin=null, capture_output=True, text=True, check=False, **options
+    )
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
 
