@@ -1,6 +1,7 @@
 """A DOM service over a bare page."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 import pytest_asyncio
