@@ -29,7 +29,7 @@ from tests.agent.conftest import (
     script,
     told,
 )
-from tests.support.agents import until, verdict
+from tests.support.agents import CONFIRMED, until, verdict
 
 
 async def test_a_task_is_told_done_and_reported(stage: Stage) -> None:
@@ -301,15 +301,22 @@ async def test_a_long_memory_is_summed_up(stage: Stage) -> None:
     assert "Read." in told(agent, -1)
 
 
-async def test_no_request_is_longer_than_the_model_takes(stage: Stage) -> None:
-    window = 12_000
+async def test_no_request_to_model_or_judge_is_longer_than_the_model_takes(stage: Stage) -> None:
+    window = 14_000
     page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
-    read = output({"extract_content": {}})
-    agent, _ = await stage.run(
-        ScriptedModel([read], context_window=window), "Read all.", page=page, budget=Budget(steps=6)
-    )
-    for request, form in zip(script(agent).requests, script(agent).forms, strict=True):
-        assert tokens_of(request, form) <= window
+    reads = iter([output({"extract_content": {}})] * 5)
+
+    def say(messages: Sequence[Message]) -> Any:
+        if messages[0].text.startswith(("You plan", "You shorten")):
+            return "Go on."
+        return CONFIRMED if "You judge" in messages[0].text else next(reads, done("word " * 10_000))
+
+    model = ScriptedModel([say], context_window=window)
+    _, outcome = await stage.run(model, "Read all.", page=page, judge=True)
+    assert outcome.succeeded
+    assert "You judge" in model.requests[-1][0].text
+    for request, form in zip(model.requests, model.forms, strict=True):
+        assert tokens_of(request, form) <= 0.9 * window
         assert any("Read all." in message.text for message in request)
 
 

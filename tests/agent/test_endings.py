@@ -12,10 +12,10 @@ from mcp_browser.agent.record import report
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.state import AgentState
 from mcp_browser.agent.task import Budget, Task, TaskStatus
-from mcp_browser.llm.messages import Message, tokens_of
+from mcp_browser.llm.messages import Message
 from mcp_browser.llm.scripted import ScriptedModel
 from tests.agent.conftest import COUNTER, Silent, Stage, cancel, click, clicking, done, output, script, told
-from tests.support.agents import CONFIRMED, until
+from tests.support.agents import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -69,17 +69,6 @@ async def test_a_judge_that_does_not_answer_is_not_waited_for_longer_than_a_step
     )
     assert outcome.status is TaskStatus.UNCONFIRMED
     assert "could not be checked: that took longer than 2 s" in (outcome.obstacle or "")
-
-
-async def test_a_judge_is_told_no_more_than_the_model_takes(stage: Stage) -> None:
-    window = 14_000
-    page = "".join(f"<button>Button number {i} with a long name</button>" for i in range(2000))
-    lines = [output({"extract_content": {}}), done("word " * 10_000), CONFIRMED]
-    agent, outcome = await stage.run(ScriptedModel(lines, context_window=window), page=page, judge=True)
-    assert outcome.succeeded
-    asked = script(agent)
-    assert "You judge" in asked.requests[-1][0].text
-    assert tokens_of(asked.requests[-1], asked.forms[-1]) <= 0.9 * window
 
 
 async def test_a_task_that_is_too_long_for_the_model_says_so(stage: Stage) -> None:
