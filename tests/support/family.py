@@ -1,6 +1,6 @@
 """The processes that come from one process."""
 
-import contextlib
+from contextlib import suppress
 from dataclasses import dataclass
 
 import psutil
@@ -10,16 +10,14 @@ import psutil
 class Process:
     """A process that was alive when it was looked at."""
 
+    pid: int
     command: str
     _process: psutil.Process
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def alive(self) -> bool:
-        with contextlib.suppress(psutil.Error):
+        # A later process with its number is another one.
+        with suppress(psutil.Error):
             return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
         return False
 
@@ -30,10 +28,11 @@ def family(root: int) -> dict[int, Process]:
     A browser's renderers do not keep the environment they were started with, so that only their descent tells
     whose they are.
     """
-    found: dict[int, Process] = {}
-    with contextlib.suppress(psutil.NoSuchProcess):
+    members: dict[int, Process] = {}
+    with suppress(psutil.Error):
         first = psutil.Process(root)
-        for process in (first, *first.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):
-                found[process.pid] = Process(" ".join(process.cmdline()), process)
-    return {pid: process for pid, process in found.items() if process.alive}
+        for one in [first, *first.children(recursive=True)]:
+            with suppress(psutil.Error):
+                member = Process(one.pid, " ".join(one.cmdline()), one)
+                members |= {one.pid: member} if member.alive else {}
+    return members
