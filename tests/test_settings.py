@@ -39,14 +39,15 @@ def written(folder: Path, name: str, content: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "others", [{}, {"MCP_BROWSER_HEADLESS": "", "MCP_BROWSERS": "x", "HOME": "/", "MCP_TIMEOUT": "3"}]
-)
+EMPTY = {"MCP_BROWSER_PROFILE": "", "MCP_BROWSER_HEADLESS": ""}
+
+
+@pytest.mark.parametrize("others", [{}, {**EMPTY, "MCP_BROWSERS": "x", "HOME": "/", "MCP_TIMEOUT": "3"}])
 def test_without_any_source_every_setting_has_its_default(
     monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("MCP_BROWSER_HEADLESS", "true")  # Settings made in code read no variables.
-    loaded = load(**others)
+    loaded = load(config=None, **others)
     assert loaded.settings == Settings()
     assert loaded.settings.browser.headless is None
     assert loaded.origins == dict.fromkeys(all_options(), DEFAULT)
@@ -57,8 +58,9 @@ def test_a_flag_wins_over_a_variable_and_a_variable_over_the_file(tmp_path: Path
         tmp_path, "browser.toml", "action-timeout = 1\nnavigation-timeout = 1\ncall-timeout = 1\n"
     )
     variables = {"MCP_BROWSER_ACTION_TIMEOUT": "2", "MCP_BROWSER_NAVIGATION_TIMEOUT": "2"}
-    for named in ({"config": config}, {"MCP_BROWSER_CONFIG": str(config)}):
-        loaded = load("--action-timeout", "3", **named, **variables)  # type: ignore[arg-type]
+    flag = ("--action-timeout", "3")
+    by_variable = load(*flag, config=None, MCP_BROWSER_CONFIG=str(config), **variables)
+    for loaded in (load(*flag, config=config, **variables), by_variable):
         names = ("action_timeout", "navigation_timeout", "call_timeout", "settle_timeout")
         assert attrgetter(*names)(loaded.settings.limits) == (3, 2, 1, 5)
         origins = ["--action-timeout", "MCP_BROWSER_NAVIGATION_TIMEOUT", str(config), DEFAULT]
