@@ -30,9 +30,13 @@ from mcp_browser.browser.process.launch import has_display
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.hosts import Origin
 from mcp_browser.server.elicitation import Context
-from mcp_browser.server.http.auth.middleware import STILL_ADMITTED, asks_who_calls, public_base
+from mcp_browser.server.http.auth.middleware import (
+    STILL_ADMITTED,
+    asks_who_calls,
+    own_origins,
+    public_base,
+)
 from mcp_browser.server.http.limits import refusal
-from mcp_browser.server.http.middleware import own_origins
 from mcp_browser.server.principals import (
     ANONYMOUS,
     Principal,

@@ -23,6 +23,8 @@ from mcp_browser.server.http.auth.middleware import (
     WELL_KNOWN,
     Authentication,
     asks_who_calls,
+    named_hosts,
+    own_origins,
     resource_metadata,
 )
 from mcp_browser.server.http.auth.tokens import TokenSource
@@ -156,25 +158,6 @@ def split_host(value: str) -> tuple[str, int | None] | None:
             return None
     port = int(found["port"]) if found["port"] else None
     return (name, port) if name else None
-
-
-def named_hosts(headers: Headers) -> list[str]:
-    """The host names in a request's headers, with those of trusted proxies."""
-    forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
-    return [headers.get("host", ""), *(name.strip() for name in forwarded)]
-
-
-def own_origins(scope: Scope, settings: AccessSettings) -> set[Origin | None]:
-    """The origins of this server's pages: of the public address, and of the names that a request comes by.
-
-    Their scheme is that of the connection, or the one that a trusted proxy gives.
-    """
-    public = Origin.of(settings.public_url or "")
-    own = {public}
-    for host in named_hosts(Headers(scope=scope)):
-        if public is None or Origin.of(f"{public.scheme}://{host}") != public:
-            own.add(Origin.of(f"{scope['scheme'].replace('ws', 'http')}://{host}"))
-    return own
 
 
 def known_names(settings: AccessSettings, listens_at: str = "") -> Callable[[str, str | None], bool]:

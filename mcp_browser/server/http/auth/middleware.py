@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_browser.errors import SettingsError
+from mcp_browser.hosts import Origin
 from mcp_browser.server.http.auth.oauth import AccessTokens, IssuerUnreachable, TokenRefused
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.server.http.limits import Buckets, OnRefusal, refusal
@@ -32,6 +33,25 @@ def public_base(scope: Scope, settings: AccessSettings) -> str:
     headers = Headers(scope=scope)
     host = headers.get("x-forwarded-host", headers.get("host", "")).partition(",")[0].strip()
     return f"{scope['scheme']}://{host}"
+
+
+def named_hosts(headers: Headers) -> list[str]:
+    """The host names in a request's headers, with those of trusted proxies."""
+    forwarded = [name for value in headers.getlist("x-forwarded-host") for name in value.split(",")]
+    return [headers.get("host", ""), *(name.strip() for name in forwarded)]
+
+
+def own_origins(scope: Scope, settings: AccessSettings) -> set[Origin | None]:
+    """The origins of this server's pages: of the public address, and of the names that a request comes by.
+
+    Their scheme is that of the connection, or the one that a trusted proxy gives.
+    """
+    public = Origin.of(settings.public_url or "")
+    own = {public}
+    for host in named_hosts(Headers(scope=scope)):
+        if public is None or Origin.of(f"{public.scheme}://{host}") != public:
+            own.add(Origin.of(f"{scope['scheme'].replace('ws', 'http')}://{host}"))
+    return own
 
 
 def resource_metadata(app: ASGIApp, settings: AccessSettings, endpoints: list[str]) -> ASGIApp:
