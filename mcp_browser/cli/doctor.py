@@ -37,7 +37,7 @@ from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.privacy.hiding import cut_address
-from mcp_browser.server.runs.tools import RunTools
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
 from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import BrowserSettings, Settings, all_options
@@ -79,7 +79,7 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     registry = load_actions(settings.tools)
     # What is offered on a page that no action is bound to.
     tools: list[Any] = [action for action in registry if not action.is_bound_to_pages]
-    tools += RunTools(settings, nothing, registry).tools()
+    tools += RunTools(settings, nothing, registry, TaskFiles(nothing)).tools()
     if settings.server.http or settings.server.sse:
         tools += session_tools(nothing)
     yield Finding("Tools", f"{len(tools)} (groups: {', '.join(settings.tools.tools)})")
