@@ -278,7 +278,8 @@ async def recorded_as_code(call: Execution, next: Next) -> ActionResult:
     language = call.rules.settings.tools.codegen
     if language == "none":
         return result
-    (lines := Script(language)).add(done)
+    lines = Script(language)
+    lines.add(done)
     return result.model_copy(update={"code": tuple(lines.lines())})
 
 

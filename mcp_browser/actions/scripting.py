@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from urllib.parse import unquote
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
@@ -36,6 +37,7 @@ from mcp_browser.text import counted, cut, one_line, quoted
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
     from playwright.async_api import Frame
 
 # The caller's text begins on the first line, so that lines count as they do in it.
@@ -286,16 +288,18 @@ async def _tools(ctx: ActionContext) -> AsyncIterator[tuple["Frame", dict[str, A
             yield frame, dict(tool)
 
 
-LONGEST_SCHEMA = 200_000  # A longer one is not checked, characters
-MOST_STEPS = 10_000  # Keywords of the schema, with the parts of each, that are applied to the arguments
+MOST_PARTS = 500  # Of a schema, its definitions counted at each use; later parts accept anything
+MOST_FOLLOWED = 4  # References within one another
+MOST_WORK = 1_000_000  # Values in the arguments by characters of the schema
 MOST_PROBLEMS = 4
 LONGEST_PROBLEM = 200
 
-_CHECKED = (
-    "$ref type const enum required properties additionalProperties items allOf anyOf minimum maximum "
-    "exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems".split()
+_PLAIN = frozenset(
+    "type const minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems "
+    "maxItems".split()
 )
-"""Keywords that are checked: no patterns, which may backtrack without end, and no negations."""
+_LISTED = frozenset({"enum", "required"})
+_ALTERNATIVES = frozenset({"allOf", "anyOf", "oneOf"})
 
 _Schema = dict[str, Any]
 
@@ -303,39 +307,21 @@ _Schema = dict[str, Any]
 def check_arguments(tool: str, arguments: Mapping[str, Any], schema: object) -> None:
     """Raise InvalidArguments, which names them, if arguments do not fit.
 
-    A schema that is wrong, or that takes too long to check, accepts everything.
+    A schema that is wrong, or too large to check, accepts everything.
     """
     # Imported late: most calls do not need it.
-    from jsonschema import Draft202012Validator, validators  # noqa: PLC0415
-    from jsonschema.exceptions import UnknownType  # noqa: PLC0415
-    from referencing import Registry as Schemas  # noqa: PLC0415
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415
-
-    left = MOST_STEPS
-
-    def bounded(keyword: str) -> Callable[..., Any]:
-        check: Any = Draft202012Validator.VALIDATORS[keyword]
-
-        def checked(validator: Any, wanted: Any, value: Any, part: _Schema) -> Any:
-            nonlocal left
-            left -= 1 + len(cast("list[Any]", wanted) if isinstance(wanted, (list, dict)) else ())
-            if left < 0 or (keyword in ("enum", "required") and not isinstance(wanted, list)):
-                raise ValueError
-            is_open = keyword == "additionalProperties" and "patternProperties" in part
-            return None if is_open else check(validator, wanted, value, part)
-
-        return checked
+    from jsonschema import Draft202012Validator  # noqa: PLC0415
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415
 
     try:
-        if len(json.dumps(schema)) > LONGEST_SCHEMA:
+        checkable = _Checkable(schema).schema
+        if _values(arguments) * len(json.dumps(checkable)) > MOST_WORK:
             return
-        # With less asked for, more than one of oneOf may fit.
-        keywords = {name: bounded(name) for name in _CHECKED} | {"oneOf": bounded("anyOf")}
-        kind = cast("Any", validators).create(Draft202012Validator.META_SCHEMA, keywords)
-        validator = kind(schema, registry=cast("Any", Schemas)())  # It looks nothing up elsewhere
+        Draft202012Validator.check_schema(checkable)
+        validator = cast("Validator", Draft202012Validator(checkable))
         errors = islice(validator.iter_errors(arguments), MOST_PROBLEMS)
         problems = [one_line(problem, LONGEST_PROBLEM) for problem in map(_explain, errors)]
-    except (AttributeError, TypeError, ValueError, UnknownType, Unresolvable, RecursionError):
+    except (SchemaError, RecursionError):
         return
     if problems:
         raise InvalidArguments(
@@ -352,7 +338,7 @@ def _explain(error: "ValidationError") -> str:
             kinds: _Schema = cast("_Schema", error.schema).get("properties", {})
             missing = [name for name in wanted if name not in cast("_Schema", error.instance)]
             said = f"missing {', '.join(f'{name!r}{_kind(kinds.get(name))}' for name in missing)}"
-        case "anyOf" | "oneOf":
+        case "anyOf":
             said = f"{error.instance!r} fits none of {json.dumps(wanted)}"
         case _:
             said = error.message
@@ -363,3 +349,66 @@ def _explain(error: "ValidationError") -> str:
 def _kind(schema: Any) -> str:
     kind = cast("_Schema", schema).get("type") if isinstance(schema, dict) else None
     return f" ({kind})" if isinstance(kind, str) else ""
+
+
+def _values(value: Any) -> int:
+    match value:
+        case dict():
+            return 1 + sum(map(_values, cast("_Schema", value).values()))
+        case list():
+            return 1 + sum(map(_values, cast("list[Any]", value)))
+        case _:
+            return 1
+
+
+class _Checkable:
+    """The part of a schema that can be checked in bounded time.
+
+    It only accepts more than the whole: it leaves out patterns, which may backtrack without end, negations,
+    and references to other schemas.
+    """
+
+    def __init__(self, schema: object) -> None:
+        self._whole = schema
+        self._parts = 0
+        self.schema = self._of(schema, 0)
+
+    def _of(self, schema: Any, followed: int) -> _Schema | bool:
+        self._parts += 1
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict) or self._parts > MOST_PARTS or followed > MOST_FOLLOWED:
+            return {}
+        part = cast("_Schema", schema)
+        if "$ref" in part:
+            return self._of(self._found(part["$ref"]), followed + 1)
+        kept: _Schema = {}
+        for key, value in part.items():
+            if key in _PLAIN:
+                kept[key] = value
+            elif key in _LISTED and isinstance(value, list):
+                self._parts += len(cast("list[Any]", value))
+                if self._parts <= MOST_PARTS:
+                    kept[key] = value
+            elif key in _ALTERNATIVES and isinstance(value, list):
+                # With less asked for, more than one may fit.
+                name = "anyOf" if key == "oneOf" and "anyOf" not in part else key
+                if name != "oneOf":
+                    kept[name] = [self._of(one, followed) for one in cast("list[Any]", value)]
+            elif key == "properties" and isinstance(value, dict):
+                named = cast("_Schema", value)
+                kept[key] = {name: self._of(one, followed) for name, one in named.items()}
+            elif (key == "additionalProperties" and "patternProperties" not in part) or (
+                key == "items" and "prefixItems" not in part
+            ):
+                kept[key] = self._of(value, followed)
+        return kept
+
+    def _found(self, reference: Any) -> Any:
+        """The part of the schema that a reference names."""
+        start, *path = reference.split("/") if isinstance(reference, str) else [""]
+        found = self._whole if start == "#" else None
+        for name in path:
+            key = unquote(name).replace("~1", "/").replace("~0", "~")
+            found = cast("_Schema", found).get(key) if isinstance(found, dict) else None
+        return found

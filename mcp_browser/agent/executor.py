@@ -189,7 +189,11 @@ class Executor:
             # It went there meanwhile.
         else:
             raise self._domains.outside(left or "The page")
-        images = tuple(_image(one.data, one.mime_type) for one in looked.attachments if one.data is not None)
+        images = tuple(
+            _image(one.data, one.mime_type)
+            for one in looked.attachments
+            if one.kind == "image" and one.data is not None
+        )
         note = (self._secrets.hide(f"{self._domains.outside(left)} It was left."),) if left else ()
         return Look(
             url=self._secrets.hide(observation.url) if observation else "",

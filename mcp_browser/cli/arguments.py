@@ -214,10 +214,10 @@ def parse_arguments(words: Sequence[str]) -> Arguments:
             raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
         # It wins over a variable or a file, as any flag does.
         flags |= {"http": False, "sse": False}
-    config = flags.pop(CONFIG, None)
+    config = None if (path := flags.pop(CONFIG, None)) is None else Path(path)
     names = (name.removeprefix("--").replace("-", "_") for name in own)
     given = {name: value for name in names if (value := getattr(values, name, None)) is not None}
-    return Arguments(command=command, flags=flags, config=config and Path(config), given=given)
+    return Arguments(command=command, flags=flags, config=config, given=given)
 
 
 def _command(words: Sequence[str]) -> tuple[str, Collection[str]]:
@@ -230,9 +230,9 @@ def _command(words: Sequence[str]) -> tuple[str, Collection[str]]:
         flag = word.partition("=")[0]
         if flag in own and at < place:
             raise SettingsError(f"{flag} stands after the command; see --help.")
-        if flag.startswith("--") and " " not in flag and flag not in known:
+        if flag.startswith("--") and " " not in word and flag not in known:
             raise SettingsError(
-                f"unknown argument {word}{did_you_mean(word, known | {*_settings()})}; see --help."
+                f"unknown argument {word}{did_you_mean(word, known | _suggested())}; see --help."
             )
         if at < place and not flag.startswith("-"):
             near, names = did_you_mean(word, COMMANDS), ", ".join(COMMANDS)
@@ -277,6 +277,10 @@ def _settings() -> Mapping[str, Option | None]:
     return {CONFIG: None} | {
         flag: option for option in options for flag in (option.flag, option.off_flag) if flag is not None
     }
+
+
+def _suggested() -> set[str]:
+    return {flag for flag, option in _settings().items() if option is None or not option.variable_only}
 
 
 class Parser(argparse.ArgumentParser):

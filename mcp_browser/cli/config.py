@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 NAME = "browser"
 SKILL = "mcp-browser"
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')  # Of JSON
 _OURS = ("mcp-browser", "mcp_browser")  # Of which the command of an entry of ours has one
 _FOR_A_WHILE = {"archive-v0", "environments-v2"}  # Folders of uv's cache that hold environments
 
@@ -192,7 +193,7 @@ def _merged(client: Client, text: str, name: str, entry: dict[str, Any], path: P
         entry = {**entry, **kept}
         after = text if old == entry else with_entry(text, keys, entry, toml=client.is_toml)
     except ValueError as error:
-        if isinstance(error, json.JSONDecodeError) and re.search(r"//|/\*", text):
+        if isinstance(error, json.JSONDecodeError) and re.search(r"//|/\*", _STRING.sub("", text)):
             return None  # It has comments, which some clients allow.
         reason = " ".join(str(error).split())
         raise SettingsError(f"{path} cannot be read, and is left as it is: {reason}.") from None
@@ -269,10 +270,17 @@ def _updated(text: str, path: Sequence[str], wanted: dict[str, Any]) -> str:
     return tomlkit.dumps(document)
 
 
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(content := dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return content
+
+
 def _rewritten(text: str, _path: Sequence[str], wanted: dict[str, Any]) -> str:
     """In the file's own indentation: that of the first line that has any."""
+    json.loads(text or "{}", object_pairs_hook=_without_repeats)
     found = re.search(r"^[ \t]+", text, re.MULTILINE)
-    return json.dumps(wanted, indent=found[0] if found else "  ", ensure_ascii=False) + "\n"
+    return json.dumps(wanted, indent=found[0] if found else "  ", ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _table(content: object, path: Sequence[str]) -> Mapping[str, Any]:

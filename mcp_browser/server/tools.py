@@ -350,12 +350,14 @@ def call_result(
     text, *attachments = rendering.render_result(result, settings=settings, secrets=secrets)
     content: list[types.ContentBlock] = [types.TextContent(text=text)]
     for one in attachments:
-        if one.data is not None:
+        if one.kind == "image" and one.data is not None:
             data = base64.b64encode(one.data).decode()
             content.append(types.ImageContent(data=data, mime_type=one.mime_type))
-        elif one.uri is not None:
-            link = types.ResourceLink(name=one.name, uri=one.uri, mime_type=one.mime_type, size=one.size)
-            content.append(link)
+    content += [
+        types.ResourceLink(name=one.name, uri=one.uri, mime_type=one.mime_type, size=one.size)
+        for one in attachments
+        if one.uri is not None
+    ]
     return types.CallToolResult(
         content=content,
         structured_content=rendering.structured(result, settings=settings, secrets=secrets),

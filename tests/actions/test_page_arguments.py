@@ -1,6 +1,5 @@
 """What of a page's schema is checked, and what a page cannot do by it."""
 
-import contextlib
 import time
 from typing import Any
 
@@ -51,9 +50,6 @@ NO_FAULT: list[object] = [
     {"properties": {"a": {"$ref": "#/$defs/none"}}},
     {"$ref": "#"},
     {"oneOf": [{"properties": {"a": {"pattern": "x"}}}, {"properties": {"a": {"pattern": "b"}}}]},
-    {"enum": "abc"},
-    {"required": "ab"},
-    {"minimum": "x", "properties": {"a": {"minItems": "x"}}},
     {"patternProperties": {"^a": {}}, "additionalProperties": False},
     {"properties": {"a": {"prefixItems": [{}], "items": False}}},
     {"not": {"required": ["a"]}, "if": {}, "then": False},
@@ -84,8 +80,7 @@ def doubling(depth: int) -> dict[str, Any]:
 )
 def test_a_hostile_schema_takes_no_time(schema: object) -> None:
     began = time.process_time()
-    with contextlib.suppress(InvalidArguments):
-        check_arguments("add", {"a": "a" * 40 + "!", "a" * 40 + "!": 1, "list": [1] * 1000}, schema)
+    check_arguments("add", {"a": "a" * 40 + "!", "a" * 40 + "!": 1, "list": [1] * 1000}, schema)
     assert time.process_time() - began < 1
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote_plus, urlsplit
 
 import pytest
 
@@ -95,6 +95,18 @@ async def test_a_secret_stands_in_nothing_but_what_is_typed(stage: Stage) -> Non
     for number in range(len(leaks)):
         assert "can only be typed into a page" in error_of(agent, number)
     assert not any("steal" in request for request in stage.site.requests[before:])
+
+
+async def test_a_secret_in_the_address_of_a_form_is_hidden(stage: Stage) -> None:
+    page = f"<form action=/got>{FIELD.replace('id=word', 'id=word name=q')}<button>Go</button></form>"
+    steps = [fill("textbox", "Word", PLACE), click("button", "Go"), output({"reload": {}}), done()]
+    agent, outcome = await stage.run(steps, page=page, secrets=login())
+    assert stage.session.current_tab.url.partition("?q=")[2]
+    assert outcome.urls[-1].endswith(f"q={PLACE}")
+    seen = "".join(message.text for request in script(agent).requests for message in request)
+    for told in (seen, outcome.model_dump_json()):
+        assert VALUE not in told
+        assert quote_plus(VALUE) not in told
 
 
 async def test_a_secret_is_one_of_the_values_of_a_field(stage: Stage) -> None:

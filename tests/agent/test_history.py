@@ -12,9 +12,10 @@ from playwright.async_api import Page
 
 from mcp_browser.agent.record.history import AgentHistory, TaskFolder
 from mcp_browser.agent.record.report import render_report
+from mcp_browser.agent.secrets.store import Secret, Secrets
 from mcp_browser.agent.task import Budget, Task
 from mcp_browser.llm.messages import Message
-from tests.agent.conftest import Silent, Stage, cancel, click, done, fill, filling, index_of, output
+from tests.agent.conftest import Silent, Stage, cancel, click, done, fill, filling, index_of, output, script
 
 pytestmark = [pytest.mark.slow, pytest.mark.fresh]
 
@@ -136,3 +137,22 @@ def test_a_history_from_elsewhere_reads_no_file_outside_of_its_folder(tmp_path: 
     assert "<img" not in render_report(history, folder.path)
     folder.save_history(history)
     assert folder.history() == history
+
+
+async def test_secrets_are_typed_but_never_told(stage: Stage, tmp_path: Path) -> None:
+    value = "correct horse battery"
+    secrets = Secrets({"login": Secret.model_validate({"value": value, "domains": ["127.0.0.1"]})})
+    body = FORM.replace("out.textContent", "document.title = this.title = out.textContent")
+    task = Task(text="Log in.", start_url=stage.site.page(body), secrets=("login",))
+    send = click("button", "Send")
+    lines = [fill("textbox", "Name", "<secret>login</secret>"), send, send, done("In.")]
+    agent, outcome = await stage.run(lines, task, secrets=secrets, folder=tmp_path / "t")
+    await agent.write_up()
+    assert outcome.succeeded
+    assert await stage.page.text_content("#out") == f"Hello {value}"
+    for request in script(agent).requests:
+        for message in request:
+            assert value not in message.text
+    for file in (tmp_path / "t").iterdir():
+        assert value.encode() not in file.read_bytes()
+    assert "<secret>login</secret>" in (tmp_path / "t" / "history.json").read_text()

@@ -168,7 +168,10 @@ async def _document(client: httpx2.AsyncClient, address: str) -> dict[str, Any]:
             content += chunk
             if len(content) > _LONGEST_DOCUMENT:
                 raise ValueError(f"{address} is too long")
-    document: object = json.loads(content)
+    try:
+        document: object = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
     if not isinstance(document, dict):
         raise ValueError(f"{address} is not a JSON object")
     return cast("dict[str, Any]", document)
