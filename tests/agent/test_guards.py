@@ -104,9 +104,9 @@ async def test_a_secret_in_the_address_of_a_form_is_hidden(stage: Stage) -> None
     assert stage.session.current_tab.url.partition("?q=")[2]
     assert outcome.urls[-1].endswith(f"q={PLACE}")
     seen = "".join(message.text for request in script(agent).requests for message in request)
-    for told in (seen, outcome.model_dump_json()):
-        assert VALUE not in told
-        assert quote_plus(VALUE) not in told
+    for given in (seen, outcome.model_dump_json()):
+        assert VALUE not in given
+        assert quote_plus(VALUE) not in given
 
 
 async def test_a_secret_is_one_of_the_values_of_a_field(stage: Stage) -> None:

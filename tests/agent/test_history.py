@@ -69,9 +69,9 @@ async def test_a_run_that_fails_is_stopped_by_a_limit_or_by_itself_has_a_whole_h
         "failed": (Task(text="Buy.", start_url=url), [done("Sold out.", success=False)]),
         "out_of_budget": (Task(text="Look.", start_url=url, budget=Budget(steps=1)), ["no form"]),
     }
-    for status, (task, script) in failing.items():
+    for status, (task, lines) in failing.items():
         folder = tmp_path / status
-        agent, _ = await stage.run(script, task, folder=folder)
+        agent, _ = await stage.run(lines, task, folder=folder)
         await agent.write_up()
         assert written(folder)["status"] == status
         assert "Not done" in (folder / "report.html").read_text()
