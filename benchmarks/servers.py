@@ -21,9 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from tests.support.family import family
+from tests.support.packages import npm_packages
 
 MARK = "BROWSER_BENCHMARK_RUN"
 """Environment variable by which every process that a server starts is found again, daemons too."""
@@ -283,26 +282,9 @@ class Server:
         return self.connection.call(tool, limit=limit, **arguments)
 
 
-def install(packages: Iterable[tuple[str, str]], *prefix: str) -> Path:
-    """Put pinned versions of npm packages into a cache folder of the user's; its node_modules.
-
-    Raises:
-        SystemExit: npm or Node is missing, or npm failed.
-    """
-    versions = dict(packages)
-    wanted = [f"{package}@{version}" for package, version in versions.items()]
-    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join((*prefix, *versions.values()))
-    if not (folder / ".complete").exists():
-        npm = shutil.which("npm")
-        if npm is None or shutil.which("node") is None:
-            sys.exit("Node.js 20.19 or newer with npm is needed to install what is compared with.")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_text("{}\n")
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        if subprocess.run([npm, "install", *options, *wanted], cwd=folder, check=False).returncode:
-            sys.exit("npm could not install what is compared with.")
-        (folder / ".complete").touch()
-    return folder / "node_modules"
+def install(packages: Iterable[tuple[str, str]]) -> Path:
+    """The node_modules with pinned versions of npm packages."""
+    return npm_packages("benchmark", *(f"{package}@{version}" for package, version in packages))
 
 
 def command(name: str, chromium: str, *, sandbox: bool) -> Command:

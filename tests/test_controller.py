@@ -15,6 +15,7 @@ from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, 
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.settings import LimitSettings, Settings
 from tests.support.site import Site
+from tests.support.waiting import until
 
 
 def controller(registry: Registry | None = None, **limits: float) -> Controller:
@@ -134,8 +135,7 @@ async def test_calls_of_one_session_come_one_after_the_other_and_one_that_waits_
 async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSession, site: Site) -> None:
     working = await on_page(session, site, html="<p>Page</p><button>Go</button>")
     call = asyncio.create_task(working.execute("wait_for", {"text": "never", "timeout": 60}, session))
-    while not session.lock.locked():  # noqa: ASYNC110 (the call takes it)
-        await asyncio.sleep(0)
+    await until(session.lock.locked)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

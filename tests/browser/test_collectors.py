@@ -155,9 +155,8 @@ async def test_a_flood_spares_others(manager: BrowserManager, hand: Hand, site: 
         )
         since = len(site.requests)
         await hand.tab.page.evaluate("setTimeout(() => { go(); new Image().src = '/flooded' })")
+        await until(lambda: any("/flooded" in asked for asked in site.requests[since:]), seconds=60)
         with anyio.fail_after(60):
-            while not any("/flooded" in asked for asked in site.requests[since:]):  # noqa: ASYNC110 - polled
-                await anyio.sleep(0.05)
             busy = 0
             while busy <= 1:  # Until it is stopped, where the machine has much else to do
                 with suppress(DeadlineExceeded):

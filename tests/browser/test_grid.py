@@ -133,8 +133,7 @@ async def test_a_browser_of_the_grid_that_dies_is_given_back_and_replaced(site: 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_a_server_that_ends_leaves_nothing_behind(number: signal.Signals, site: Site, grid: Grid) -> None:
     with RawServer("--browser-endpoint", grid.address, "--no-sandbox") as server:
-        server.initialize()
-        assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
+        server.opens(site.page("<h1>Here</h1>"))
         commands = list(server.descendants().values())
         assert sum("playwright/driver/node" in command for command in commands) == 1
         assert not any("chrom" in command for command in commands)

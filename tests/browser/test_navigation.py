@@ -1,6 +1,5 @@
 """Where a tab goes: good and bad addresses, slow and broken servers, history."""
 
-import asyncio
 from collections.abc import Awaitable
 from http.server import BaseHTTPRequestHandler
 
@@ -167,6 +166,4 @@ async def test_documents_that_are_gone_do_not_fill_the_memory(hand: Hand, site: 
     async def are_collected() -> bool:
         return (await send(hand.tab.cdp, "Memory.getDOMCounters"))["documents"] < DOCUMENTS_KEPT / 2
 
-    async with asyncio.timeout(20):
-        while not await are_collected():  # noqa: ASYNC110 (no event tells of it)
-            await asyncio.sleep(0.1)
+    await until(are_collected)

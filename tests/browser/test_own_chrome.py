@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -25,6 +24,7 @@ from tests.browser.conftest import Hand, browsing, dialog_of, managing, shown, u
 from tests.support.gates import listening
 from tests.support.own_chrome import WITNESS, User, users_browser
 from tests.support.site import Reply, Site
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -53,10 +53,7 @@ def witness(site: Site) -> str:
 def user(tmp_path_factory: pytest.TempPathFactory, witness: str) -> Iterator[User]:
     """The user, with one browser for all tests that do not quit it."""
     with users_browser(tmp_path_factory.mktemp("user"), witness) as user:
-        deadline = time.monotonic() + 30
-        while user.read(witness, "globalThis.inFront?.() ?? ''") != "visible,true":
-            assert time.monotonic() < deadline, "the user's page never got the focus"
-            time.sleep(0.05)
+        wait_until(lambda: user.read(witness, "globalThis.inFront?.() ?? ''") == "visible,true")
         yield user
         assert user.running, "it was ended"
 

@@ -4,13 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.support.family import family
 from tests.support.site import Site
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find what is left over")
 
@@ -70,11 +70,10 @@ def test_a_killed_server_leaves_no_process(site: Site, tmp_path: Path, profile: 
     finally:
         server.kill()
         server.wait()
-    # The driver gives its browser 30 s to end.
-    deadline = time.monotonic() + 40
-    while (left := [p.command[:100] for p in started.values() if p.alive]) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    for process in started.values():
-        if process.alive:
-            os.kill(process.pid, signal.SIGKILL)
-    assert not left
+    try:
+        # The driver gives its browser 30 s to end.
+        wait_until(lambda: not any(process.alive for process in started.values()), seconds=40)
+    finally:
+        for process in started.values():
+            if process.alive:
+                os.kill(process.pid, signal.SIGKILL)

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from mcp_browser.browser.process.profile import LOCK_FILE, PREFIX, TemporaryFolder, remove_leftovers
 from tests.support.process import RawServer
 from tests.support.site import Site
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL and owners of files")
 
@@ -29,21 +29,16 @@ def test_what_a_killed_server_has_left_is_removed_by_the_next_one(temporary: Pat
     page = site.page("<p>Secret</p>")
     with RawServer() as killed, RawServer() as living:
         for server in (killed, living):
-            server.initialize()
-            server.call("go_to_url", url=page)
+            server.opens(page)
             assert not server.call("save_pdf")["isError"]
         first = {file.parent for file in temporary.glob("*/*.pdf")}
         assert len(first) == 2
-        killed.process.send_signal(signal.SIGKILL)
+        killed.end(signal.SIGKILL)
         killed.left_over(seconds=60)
         with RawServer() as following:
-            following.initialize()
-            following.call("go_to_url", url=page)
-            deadline = time.monotonic() + 60
-            while len(kept := {folder for folder in first if folder.exists()}) > 1:
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-        assert kept
+            following.opens(page)
+            wait_until(lambda: sum(folder.exists() for folder in first) <= 1, seconds=60)
+        assert any(folder.exists() for folder in first)
         assert not living.call("get_state")["isError"]
         assert len(list(temporary.glob("*/*.pdf"))) == 1
 

@@ -50,6 +50,5 @@ def test_a_password_that_is_typed_during_a_trace_is_on_no_disk(temporary: Path, 
         assert not server.call("click_element", index=int(send))["isError"]
         assert list(temporary.glob("playwright-artifacts-*/*.trace")), "written until then"
         assert not telling(temporary)
-        server.process.stdin.close()  # type: ignore[union-attr]
-        server.process.wait(60)
+        server.all_lines()
     assert not list(temporary.glob("playwright-artifacts-*"))

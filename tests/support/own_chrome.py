@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from websockets.sync.client import connect
 
 from mcp_browser.browser.process.launch import PORT_FILE, find_browser, launch_options
 from mcp_browser.settings import BrowserSettings
+from tests.support.waiting import wait_until
 
 SECONDS = 30
 
@@ -110,9 +110,7 @@ def users_browser(folder: Path, *urls: str) -> Generator[User]:
     process = start_chromium(folder, *urls)
     user = User(folder, process)
     try:
-        deadline = time.monotonic() + SECONDS
-        while not _answers(user, urls) and user.running and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_until(lambda: _answers(user, urls) or not user.running)
         yield user
     finally:
         if user.running:
