@@ -58,9 +58,7 @@ def test_the_generated_documents_are_up_to_date() -> None:
 @pytest.mark.parametrize(
     ("name", "last"), [("try", ".venv/bin/mcp-browser try --with-deps"), ("test", ".venv/bin/just test")]
 )
-def test_each_of_the_two_commands_is_one_line_that_does_its_own_set_up_and_the_ci_runs_it(
-    name: str, last: str
-) -> None:
+def test_each_of_the_two_commands_is_one_line_with_its_set_up_and_ci_runs_it(name: str, last: str) -> None:
     command = block(f"command: {name}")
     assert "\n" not in command
     assert command.startswith("python3 -m venv .venv && .venv/bin/pip install")

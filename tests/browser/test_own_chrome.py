@@ -64,9 +64,7 @@ async def hand(user: User) -> AsyncIterator[Hand]:
         yield hand
 
 
-async def test_it_works_in_its_own_tab_with_the_logins(
-    site: Site, user: User, hand: Hand, witness: str
-) -> None:
+async def test_it_works_in_its_own_tab_with_logins(site: Site, user: User, hand: Hand, witness: str) -> None:
     url = site.page(OWN)
     told = await hand.open(url)
     assert "login=ann" in shown(told)

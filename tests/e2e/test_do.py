@@ -123,9 +123,7 @@ def ends(pid: int) -> None:
 
 
 @pytest.mark.smoke
-def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stopped(
-    fresh: Shell, site: Site
-) -> None:
+def test_a_session_goes_on_between_commands_and_leaves_nothing_when_stopped(fresh: Shell, site: Site) -> None:
     url = site.page("<p id=count>Count 0</p><button onclick='count.textContent = `Count 1`'>More</button>")
     assert "No session is open" in fresh.do("status")
 
@@ -396,9 +394,7 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
     assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
 
 
-def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input_is_said(
-    shell: Shell,
-) -> None:
+def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_closed_input_is_said(shell: Shell) -> None:
     command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
 
     def done(words: list[str], given: int | None = None) -> subprocess.CompletedProcess[bytes]:

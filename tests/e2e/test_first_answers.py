@@ -121,9 +121,7 @@ def number_kept(cache: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("lines", "count"), PARAMETERS)
-def test_answers_are_the_same_whether_they_are_known_or_not(
-    tmp_path: Path, lines: list[str], count: int
-) -> None:
+def test_answers_are_the_same_whether_known_or_not(tmp_path: Path, lines: list[str], count: int) -> None:
     with server(tmp_path) as process:
         first = talk(process, lines, count)
         assert len(process.all_lines()) == count, "there are no more answers"

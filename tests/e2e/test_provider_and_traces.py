@@ -180,9 +180,7 @@ def test_spans_hold_nothing_of_the_page_the_task_or_the_model(left: Left) -> Non
     ("exporter", "words"),
     [("zipkin", "otlp, console and none are known"), ("otlp", "only http/protobuf is known")],
 )
-async def test_an_exporter_that_is_not_known_ends_the_start(
-    tmp_path: Path, exporter: str, words: str
-) -> None:
+async def test_an_unknown_exporter_ends_the_start(tmp_path: Path, exporter: str, words: str) -> None:
     environment = {"OTEL_TRACES_EXPORTER": exporter, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever a client makes of a server that ends
         async with connected(tmp_path, environment):

@@ -197,9 +197,7 @@ LISTENS = (
 
 
 @typing
-async def test_what_is_reported_is_what_the_field_has_got(
-    victim: Victim, site: Site, heard: Heard, way: Way
-) -> None:
+async def test_what_is_told_is_what_the_field_has(victim: Victim, site: Site, heard: Heard, way: Way) -> None:
     """The page keeps only vowels, or nothing."""
     for kept in ("a", ""):
         keep = f"search.oninput = () => {{ search.value = search.value.includes('a') ? '{kept}' : '' }}"

@@ -30,9 +30,7 @@ async def in_an_open_tab(tmp_path: Path, url: str, rules: str = "") -> AsyncGene
             yield victim
 
 
-async def test_no_secret_is_typed_until_the_page_is_loaded_anew(
-    site: Site, heard: Heard, tmp_path: Path
-) -> None:
+async def test_no_secret_is_typed_until_the_page_loads_anew(site: Site, heard: Heard, tmp_path: Path) -> None:
     async with in_an_open_tab(tmp_path, site.page(word(heard))) as victim:
         assert "reload" in ((await type_secret(victim.session, None)).error or "")
         assert heard.of("word") == []
