@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -36,6 +37,8 @@ from mcp_browser.cli.install import show, start_problem
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
 from mcp_browser.errors import ActionError, BrowserNotFound, BrowserUnavailable, SettingsError
 from mcp_browser.privacy.hiding import cut_address
+from mcp_browser.server.runs.tools import RunTools, TaskFiles
+from mcp_browser.server.sessions.tools import session_tools
 from mcp_browser.server.tool_groups import load_actions
 from mcp_browser.settings import BrowserSettings, Settings, all_options
 from mcp_browser.text import quoted
@@ -72,8 +75,14 @@ def _findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     packages = ("mcp", "playwright", "pydantic")
     yield Finding("Packages", ", ".join(f"{name} {version(name)}" for name in packages))
-    actions = len([*load_actions(settings.tools)])
-    yield Finding("Tools", f"{actions} actions (groups: {', '.join(settings.tools.tools)})")
+    nothing: Any = None  # Tools are only declared here, never called
+    registry = load_actions(settings.tools)
+    # What is offered on a page that no action is bound to.
+    tools: list[Any] = [action for action in registry if not action.is_bound_to_pages]
+    tools += RunTools(settings, nothing, registry, TaskFiles(nothing)).tools()
+    if settings.server.http or settings.server.sse:
+        tools += session_tools(nothing)
+    yield Finding("Tools", f"{len(tools)} (groups: {', '.join(settings.tools.tools)})")
     browser = settings.browser
     try:
         check(browser)

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import shlex
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from functools import partial
 from importlib import resources
@@ -19,10 +21,11 @@ from mcp_browser.browser.process.installing import Installer
 from mcp_browser.browser.process.launch import BrowserChoice, browser_version, find_browser, launch_options
 from mcp_browser.cli.arguments import Arguments
 from mcp_browser.cli.sources import DEFAULT, LoadedSettings
-from mcp_browser.errors import BrowserNotFound, BrowserUnavailable
+from mcp_browser.errors import BlockedUrl, BrowserNotFound, BrowserUnavailable, NotFound
 from mcp_browser.rendering import render_snapshot
 from mcp_browser.settings import BrowserSettings, Settings
 
+_PLAIN_SECONDS = 10.0  # Between lines about long work where there is no terminal
 _START_SECONDS = 30.0
 
 
@@ -49,9 +52,7 @@ def install(loaded: LoadedSettings, asked: Arguments) -> int:
 def try_page(loaded: LoadedSettings, asked: Arguments) -> int:
     """Open a page, print its snapshot and save a screenshot; the exit code. Raises ActionError."""
     settings = loaded.settings
-    url = asked.given.get("url")
-    if url is not None and "://" not in url and (path := Path(url).expanduser()).is_file():
-        url = path.absolute().as_uri()
+    url = _address(asked.given["url"], settings) if "url" in asked.given else None
     with installing(with_deps="with_deps" in asked.given) as (installer, progress):
         if settings.browser.starts_browser:
             try:
@@ -77,6 +78,21 @@ def try_page(loaded: LoadedSettings, asked: Arguments) -> int:
     Console(soft_wrap=True, markup=False, emoji=False).print(snapshot)
     show(f"\nScreenshot: {path}")
     return 0
+
+
+def _address(url: str, settings: Settings) -> str:
+    """The address to open; that of a file where it is a file's path. Raises BlockedUrl."""
+    path = Path(url).expanduser()
+    if "://" in url or not (path.is_file() or url.startswith((".", "/", "~"))):
+        return url
+    if not path.is_file():
+        raise NotFound(f"There is no file {url}.", hint="Give the path of a file, or a whole address.")
+    if not settings.files.allow_file_urls:
+        raise BlockedUrl(
+            f"{url} is not opened: files of this machine are blocked.",
+            hint=f"Open it with: mcp-browser try --allow-file-urls {shlex.quote(url)}",
+        )
+    return path.absolute().as_uri()
 
 
 async def _look(settings: Settings, url: str) -> tuple[str, bytes]:
@@ -134,11 +150,12 @@ async def _open_a_page(choice: BrowserChoice, settings: BrowserSettings) -> None
 
 
 class StatusLine:
-    """Shows how work goes: at a terminal by a line that changes, else by a line for each part of it."""
+    """Shows how work goes: at a terminal by a line that changes, else by a line now and then."""
 
     def __init__(self) -> None:
         self._status = Console().status("")
         self._shown = ""
+        self._shown_at = 0.0
         self._is_terminal = sys.stdout.isatty()
 
     def clear(self) -> None:
@@ -156,9 +173,10 @@ class StatusLine:
             self._status.update(text)
             self._status.start()
             return
-        if (title := text.partition(":")[0]) != self._shown:
-            self._shown = title
-            show(f"{title} …")
+        title, now = text.partition(":")[0], time.monotonic()
+        if title != self._shown or now - self._shown_at >= _PLAIN_SECONDS:
+            self._shown, self._shown_at = title, now
+            show(f"{text} …")
 
     def allows(self, what: str, *, with_deps: bool) -> bool:
         """Whether the system's packages may be changed: by `with_deps`, else as a person here says."""

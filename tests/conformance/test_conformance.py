@@ -1,4 +1,4 @@
-"""The protocol's official conformance suite, against the product's own app."""
+"""The protocol's official conformance suite, against the product's own app and the server itself."""
 
 import re
 import subprocess
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.packages import npm_packages, python_packages
+from tests.support.remote import serving_process
 
 pytestmark = pytest.mark.slow
 
@@ -74,3 +75,33 @@ def test_a_revision_of_the_protocol_is_kept(address: str, revision: str, more: s
     printed = run(CURRENT, "--url", address, "--requirements", revision)
     assert failures(printed) <= OF_THE_SDK, printed[-6000:]
     assert set(re.findall(r"^✓ ([\w-]+): [1-9]\d* passed, 0 failed", printed, re.M)) >= more, printed[-6000:]
+
+
+OF_ANY_SERVER = {
+    *("tools-list", "resources-list", "prompts-list"),
+    *("server-sse-multiple-streams", "dns-rebinding-protection"),
+}
+"""What the suite can ask of a server without the suite's own tools and prompts."""
+OF_A_REVISION = {
+    "2025-11-25": {
+        *("server-initialize", "ping", "resources-subscribe", "resources-unsubscribe"),
+        "server-session-lifecycle",
+    },
+    "2026-07-28": {
+        "sep-2164-resource-not-found",
+        "caching",
+        "http-header-validation",
+        "http-custom-header-server-validation",
+        *(f"input-required-result-{what}" for what in ("unsupported-methods", "validate-input")),
+    },
+}
+
+
+def test_the_server_itself_passes_what_needs_none_of_the_suites_tools() -> None:
+    with serving_process("--http", "--tools", "all") as server:
+        for revision, scenarios in OF_A_REVISION.items():
+            printed = run(CURRENT, "--url", server.url, "--requirements", revision)
+            passed = set(re.findall(r"^✓ ([\w-]+): [1-9]", printed, re.MULTILINE))
+            assert passed >= OF_ANY_SERVER | scenarios, printed[-6000:]
+            # 24 of its 28 checks; the others call a tool of the suite.
+            assert revision < "2026" or "server-stateless: 24 passed, 4 failed" in printed, printed[-6000:]

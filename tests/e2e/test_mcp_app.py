@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 from playwright.async_api import Browser as Chromium
 
-from tests.support.agents import COUNTER, FIND, WAIT, Desk, done, output
+from tests.support.agents import COUNTER, FIND, WAIT, Desk, done, output, refused
 from tests.support.app_host import MIME_TYPE, Chat, bridge_script, shows_apps
 from tests.support.client import ERAS, Browser, Era, browsing
 from tests.support.principals import ALICE, BEARERS, BOB, bearer, tokens_in
@@ -157,9 +157,8 @@ async def test_a_principal_without_the_view_is_not_asked_in_it(tmp_path: Path) -
         with pytest.raises(MCPError, match="There is no resource"):
             await bob.read_resource(URI)
         # Else they would wait for somebody who sees nothing.
-        asked = await asyncio.wait_for(bob.call_tool("ask_person", {"reason": "Please pay."}), 60)
-        assert isinstance(asked, types.CallToolResult)
-        assert "cannot ask its user" in str(asked.content)
+        asked = refused(bob, "ask_person", {"reason": "Please pay."})
+        assert "cannot ask its user" in await asyncio.wait_for(asked, 60)
 
 
 async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> None:
@@ -179,14 +178,11 @@ async def test_what_lets_the_page_in_is_its_callers_alone(tmp_path: Path) -> Non
         own = await call(alice, "exchange_view", view=key, wait=True, **page)
         assert '"opened"' in str(own.content)
         for stranger, given in ((bob, key), (alice, "another-key")):
-            refused = await call(stranger, "exchange_view", view=given, **page)
-            assert refused.is_error
-            assert "There is no such view" in str(refused.content)
+            told = await refused(stranger, "exchange_view", {"view": given, **page})
+            assert "There is no such view" in told
         session = (shown.meta or {})["mcp-browser/session"]
         await alice.call_tool("close_session", {"session": session})
-        over = await call(alice, "exchange_view", view=key, **page)
-        assert over.is_error
-        assert "has ended" in str(over.content)
+        assert "has ended" in await refused(alice, "exchange_view", {"view": key, **page})
     told = audit.read_text()
     assert "show_browser" in told
     assert "exchange_view" not in told
