@@ -1,8 +1,6 @@
 """A browser that was running already: driven, never ended."""
 
-import os
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Generator
@@ -14,7 +12,7 @@ import pytest_asyncio
 
 from mcp_browser.errors import BrowserUnavailable
 from tests.browser.conftest import Hand, another, browsing, shown, until
-from tests.support.own_chrome import start_chromium
+from tests.support.own_chrome import foreign_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -26,19 +24,13 @@ pytestmark = [
 @contextmanager
 def running_chromium(profile: Path, *, port: int = 0, url: str = "about:blank") -> Generator[str]:
     """A Chromium that somebody else has started; its CDP address."""
-    process = start_chromium(profile, url, port=port, stderr=subprocess.PIPE)
-    try:
-        assert process.stderr is not None
-        for line in process.stderr:
+    with foreign_chromium(profile, url, port=port, stderr=subprocess.PIPE) as process:
+        for line in process.stderr or ():
             if found := re.search(rb"listening on ws://([\d.:]+)/", line):
-                break
-        else:
-            raise AssertionError("Chromium did not start")
-        yield f"http://{found[1].decode()}"
-        assert process.poll() is None, "it was ended"
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+                yield f"http://{found[1].decode()}"
+                assert process.poll() is None, "it was ended"
+                return
+        raise AssertionError("Chromium did not start")
 
 
 def attached(endpoint: str) -> AbstractAsyncContextManager[Hand]:

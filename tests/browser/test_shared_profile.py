@@ -18,7 +18,7 @@ from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, ToolSettings
 from tests.browser.conftest import Hand, another, browsing, managing, shown, until
 from tests.support.family import family
-from tests.support.own_chrome import start_chromium
+from tests.support.own_chrome import end_group, foreign_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -229,16 +229,10 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
 
 async def test_another_programs_profile(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)
-    foreign = start_chromium(tmp_path, site.page("<p>Foreign</p>"), port=None)
-    try:
+    with foreign_chromium(tmp_path, site.page("<p>Foreign</p>"), port=None) as foreign:
         await until((tmp_path / "SingletonLock").is_symlink)
         async with browsing(profile=tmp_path) as server:
             with pytest.raises(ProfileInUse, match=r"in use by process \d+.*Close that one"):
                 await server.session.ensure_open()
-            os.killpg(foreign.pid, signal.SIGKILL)
-            foreign.wait()
+            end_group(foreign)
             assert "Mine" in shown(await server.open(site.page("<p>Mine</p>")))
-    finally:
-        if foreign.poll() is None:
-            os.killpg(foreign.pid, signal.SIGKILL)
-            foreign.wait()

@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from tests.support.agents import data, text
+from tests.support.agents import data, done, output, text
 from tests.support.aimock import KEY, calls, fails, running_aimock
 from tests.support.principals import private_file
 from tests.support.process import RawServer
@@ -55,11 +55,6 @@ def attributes(span: Span) -> dict[str, Any]:
     }
 
 
-def thinks(action: dict[str, Any]) -> dict[str, Any]:
-    thoughts = {"evaluation_previous_goal": "", "memory": "", "next_goal": "go on"}
-    return calls(arguments={"current_state": thoughts, "action": [action]})
-
-
 @asynccontextmanager
 async def connected(folder: Path, environment: dict[str, str], *flags: str) -> AsyncGenerator[Client]:
     """A client of a server with these variables; its standard error goes to a file."""
@@ -92,8 +87,8 @@ async def left(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Left:
         aimock.says(
             fails(429, f"Slow down, {KEY}.", retry_after=0),
             {"content": "Let me think."},
-            thinks(typing),
-            thinks({"done": {"success": True, "text": "Typed."}}),
+            calls(arguments=output(typing)),
+            calls(arguments=done("Typed.")),
         )
         environment = {**aimock.environment, "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
         flags = ["--model", "openai:gpt-5-mini", "--secrets", str(secrets)]
