@@ -60,9 +60,7 @@ def test_a_program_reads_whole_lines() -> None:
     assert written.getvalue().splitlines() == ["  1  Type", f"     {call}"]
 
 
-def test_a_token_is_printed_alone_and_its_hash_added_to_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_token_is_printed_alone_and_hashed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tokens"
     assert "a token's name is" in run_here(capsys, "token", "two words", "--tokens", str(path))[2]
     assert not path.exists()

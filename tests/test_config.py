@@ -243,9 +243,7 @@ def test_what_cannot_be_configured_is_told(words: list[str], told: str, config: 
     assert told in config.refused(*words)
 
 
-def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
-    config: Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_whole_and_lasting(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(config.home)
     for name in "ab":
         (config.home / name).mkdir()

@@ -103,9 +103,7 @@ def slow_registry() -> tuple[Registry, list[str]]:
     return registry, steps
 
 
-async def test_a_call_ends_at_its_limit_and_the_time_that_its_caller_asked_to_wait(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_a_call_ends_at_its_limit_and_its_own_waiting_time(session: BrowserSession, site: Site) -> None:
     registry, steps = slow_registry()
     working = controller(registry, call_timeout=1.5)
     await on_page(session, site)
@@ -116,9 +114,7 @@ async def test_a_call_ends_at_its_limit_and_the_time_that_its_caller_asked_to_wa
     assert (await working.execute("get_state", {}, session)).observation is not None
 
 
-async def test_calls_of_one_session_come_one_after_the_other_and_one_that_waits_says_so(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_calls_of_a_session_take_turns_and_say_so(session: BrowserSession, site: Site) -> None:
     registry, steps = slow_registry()
     working = await on_page(session, site, registry)
     async with anyio.create_task_group() as tasks:

@@ -75,9 +75,7 @@ async def test_what_an_action_could_not_do_is_a_result(session: BrowserSession, 
     assert "unknown argument 'number'" in str(wrong.error)
 
 
-async def test_a_controller_without_settings_holds_to_those_of_each_session(
-    session: BrowserSession, tmp_path: Path
-) -> None:
+async def test_a_controller_may_have_each_sessions_settings(session: BrowserSession, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('[[rule]]\nactions = ["go_back"]\ndecision = "deny"\nreason = "Never back."\n', "utf-8")
     bound = Settings.of(headless=True, policy=policy)

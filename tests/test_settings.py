@@ -43,9 +43,7 @@ EMPTY = {"MCP_BROWSER_PROFILE": "", "MCP_BROWSER_HEADLESS": ""}
 
 
 @pytest.mark.parametrize("others", [{}, {**EMPTY, "MCP_BROWSERS": "x", "HOME": "/", "MCP_TIMEOUT": "3"}])
-def test_without_any_source_every_setting_has_its_default(
-    monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]
-) -> None:
+def test_every_setting_has_its_default(monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]) -> None:
     monkeypatch.setenv("MCP_BROWSER_HEADLESS", "true")  # Settings made in code read no variables.
     loaded = load(config=None, **others)
     assert loaded.settings == Settings()

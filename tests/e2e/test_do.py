@@ -152,9 +152,7 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_stopped(fres
     assert fresh.do("stop") == "default: was not running\n"
 
 
-def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_command_is_replaced(
-    fresh: Shell, site: Site
-) -> None:
+def test_shells_share_a_server_from_the_start_and_a_killed_one_is_replaced(fresh: Shell, site: Site) -> None:
     url = site.page("<h1>Teas</h1>")
     begun = [fresh.begin("-s", "work", "go_to_url", url) for _ in range(3)]
     for process in begun:

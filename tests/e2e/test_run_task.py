@@ -129,9 +129,7 @@ async def test_a_cancelled_call_ends_the_task_not_the_browser(client: Client, de
     assert "Count 0" in text(again)
 
 
-async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_when_it_is(
-    client: Client, desk: Desk
-) -> None:
+async def test_a_question_nobody_can_answer_is_told_and_answered_later(client: Client, desk: Desk) -> None:
     desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
     result = await client.call_tool("run_task", {"task": "Log in."})
     assert result.is_error

@@ -179,9 +179,7 @@ async def test_a_run_is_ended_at_a_question_and_says_how_to_go_on(
         assert await screen.ended() == 130
 
 
-async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_a_secret_is_typed_again_by_a_replay_with_another_name(site: Site, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     secrets = private_file(
         tmp_path / "secrets.toml", '[shop]\nvalue = "corr3ct-horse"\norigins = ["http://127.0.0.1:*"]\n'

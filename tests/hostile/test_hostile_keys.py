@@ -165,9 +165,7 @@ async def type_past_the_password(victim: Victim, way: Way = TYPING[0], *, chosen
 
 
 @typing
-async def test_a_text_goes_into_the_field_that_keeps_the_focus(
-    victim: Victim, site: Site, heard: Heard, way: Way
-) -> None:
+async def test_a_text_goes_where_the_focus_stays(victim: Victim, site: Site, heard: Heard, way: Way) -> None:
     for page in (kit(heard) + FIELDS, *[written(FIELDS)] * (way == TYPING[0])):
         await victim.open(site.page(page))
         text = await type_into_search(victim, *way)
