@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
+from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.browser.input import Button, Input, Modifier
 from mcp_browser.browser.page import TabPage
@@ -362,8 +363,13 @@ class Element:
         self.input.did()
         files = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": COPY}
         at = {"x": ready.x, "y": ready.y, "data": files}
-        for step in ("dragEnter", "dragOver", "drop"):
-            await self.tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
+        try:
+            for step in ("dragEnter", "dragOver", "drop"):
+                await self.tab.act(send(cdp, "Input.dispatchDragEvent", type=step, **at))
+        except PlaywrightError:
+            with contextlib.suppress(PlaywrightError):
+                await send(cdp, "Input.dispatchDragEvent", type="dragCancel", **at)
+            raise
 
     async def show(self, offset_x: float | None = None, offset_y: float | None = None) -> ReadyElement:
         """Scroll the element, or a point of it, into view; the result has its position."""

@@ -11,7 +11,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, cast
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -305,15 +304,19 @@ class Activity:
 
     def follow(self, cdp: CDPSession, main_frame: Callable[[], str | None]) -> None:
         """Follow CDP's events, too; `main_frame` returns the id of the tab's main frame."""
+
+        def on(name: str) -> None:
+            def received(event: dict[str, Any]) -> None:
+                if event.get("frameId") == main_frame():
+                    self._on_frame_event(name, event)
+
+            cdp.on(f"Page.frame{name}", received)
+
         for name in FRAME_EVENTS:
-            cdp.on(f"Page.frame{name}", partial(self._on_frame_event, name, main_frame))
+            on(name)
         cdp.on("Page.windowOpen", self._on_window_opening)
 
-    def _on_frame_event(
-        self, name: str, main_frame: Callable[[], str | None], event: Mapping[str, Any]
-    ) -> None:
-        if event.get("frameId") != main_frame():
-            return
+    def _on_frame_event(self, name: str, event: Mapping[str, Any]) -> None:
         match name:
             case "RequestedNavigation":  # A navigation will begin: this precedes its request.
                 scheme = urlsplit(str(event.get("url", ""))).scheme

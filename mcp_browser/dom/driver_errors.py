@@ -129,7 +129,11 @@ def network_code(error: BaseException) -> str | None:
 def navigation_error(url: str, code: str) -> NavigationError:
     """Why an address could not be opened, from the browser's code for it."""
     parts = urlsplit(url)
-    host = (parts.hostname or url) + (f":{parts.port}" if parts.port else "")
+    try:
+        port = parts.port
+    except ValueError:  # The text of an error can be anything, and is cut.
+        port = None
+    host = (parts.hostname or url) + (f":{port}" if port else "")
     if code.startswith("ERR_CERT_"):
         why = _CERTIFICATE_REASONS.get(code, "it is not valid")
         return NavigationError(
@@ -140,7 +144,7 @@ def navigation_error(url: str, code: str) -> NavigationError:
     reason, hint = _REASONS.get(
         code.removeprefix("ERR_"), ("the browser could not load it", "Try again, or try another address.")
     )
-    reason = reason.format(host=host, port=parts.port or "", scheme=parts.scheme)
+    reason = reason.format(host=host, port=port or "", scheme=parts.scheme)
     return NavigationError(f"Could not open {url}: {reason} ({code}).", hint=hint)
 
 

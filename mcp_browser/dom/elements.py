@@ -295,6 +295,12 @@ class PageElements(PageReader):
             case "hidden":
                 said = f"{what} is hidden ({answer['how']})."
                 hint = "It may show after another action; look with get_state."
+            case "not-editable" if node.role in ("slider", "spinbutton"):
+                said = f"{what} takes no text: it is no native control."
+                hint = (
+                    "Press keys on it: send_keys with its index and ArrowRight, ArrowLeft, Home or End. "
+                    "Or drag its handle with drag_element."
+                )
             case problem:
                 said, hint = _PROBLEMS[problem]
                 said = f"{what} {said}"

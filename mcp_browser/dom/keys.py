@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 from playwright.async_api import Error as PlaywrightError
 
 from mcp_browser.dom.cdp import within
@@ -106,6 +107,14 @@ class InputTargets:
         `enter`: Enter is among the keys. `letter` is one that is pressed with Alt.
         """
         number = next(self._numbers)
+        try:
+            return await self._held(number, ruled, enter, letter)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.release(KeyHold(number, None, frames=[frame for frame, _ in self._frames.known()]))
+            raise
+
+    async def _held(self, number: int, ruled: bool, enter: bool, letter: str) -> KeyHold:
         place: KeyPlace | None = None
         found: list[Target] = []
         held: list[FrameState] = []

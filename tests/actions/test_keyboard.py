@@ -1,5 +1,7 @@
 """Keys sent to the page; what is a key, what is a text."""
 
+import asyncio
+
 import anyio
 import pytest
 
@@ -79,6 +81,19 @@ async def test_a_call_that_is_cancelled_while_it_types_lets_go_of_the_keys(hand:
     await hand.js("g.focus()")
     await hand.session.current_tab.page.keyboard.type("typed by a person")
     assert await hand.js("g.value") == "typed by a person"
+
+
+async def test_keys_are_free_where_a_call_is_cancelled_while_it_holds_them(hand: Hand) -> None:
+    await hand.open(KEYS)
+    tab = hand.session.current_tab
+    for number in range(8):
+        holding = asyncio.create_task(tab.dom.targets.hold(ruled=False))
+        await asyncio.sleep(number / 2000)
+        holding.cancel()
+        await asyncio.wait([holding])
+        await hand.js("g.focus()")
+        await tab.page.keyboard.type("a")
+    assert await hand.js("g.value") == "a" * 8
 
 
 async def test_a_text_is_typed_although_a_request_waits_for_a_login(hand: Hand, site: Site) -> None:

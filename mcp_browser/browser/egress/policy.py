@@ -162,7 +162,8 @@ class ProxySession:
         """A sentence about the hosts that were blocked since the last call."""
         refusals, self._unreported = [f"{one.why} ({one.rule})" for one in self._unreported.values()], {}
         if len(refusals) > NAMED:
-            refusals[NAMED:] = [f"and {len(refusals) - NAMED} more"]
+            least = "at least " if len(refusals) == REMEMBERED else ""
+            refusals[NAMED:] = [f"and {least}{len(refusals) - NAMED} more"]
         return (f"Blocked: {'; '.join(refusals)}.",) if refusals else ()
 
     def end(self) -> None:

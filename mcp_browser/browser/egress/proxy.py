@@ -138,7 +138,7 @@ class ProxyConnection:
         if site.by_proxy is None:
             target = b"/" + target.split(b"//", 1)[1].partition(b"/")[2]
         site.put(h11.Request(method=request.method, target=target, headers=headers))
-        sending = asyncio.create_task(self._pass_on_body(site))
+        sending = asyncio.create_task(self._pass_on_body(self._browser.event_at_hand(), site))
         try:
             await self._pass_back(site)
             if not sending.done():
@@ -168,13 +168,16 @@ class ProxyConnection:
                 await self._browser.flush()
                 return
 
-    async def _pass_on_body(self, site: "_Peer") -> None:
-        """Send the head, then the body as it comes."""
+    async def _pass_on_body(self, event: object, site: "_Peer") -> None:
+        """Send the head, together with what is at hand of the body, then the rest."""
         # Whoever reads the answer learns of a broken connection, too.
         with contextlib.suppress(OSError):
-            await site.flush()
-            while isinstance(event := await self._browser.next_event(), h11.Data):
+            if event is None:
+                await site.flush()
+                event = await self._browser.next_event()
+            while isinstance(event, h11.Data):
                 await site.send(event)
+                event = await self._browser.next_event()
             if isinstance(event, h11.EndOfMessage):
                 await site.send(h11.EndOfMessage())
 

@@ -51,8 +51,9 @@ def driver_problem() -> str | None:
 def driver_package() -> Path:
     """The folder of the driver's package in Playwright, found without importing it."""
     spec = find_spec("playwright")
-    assert spec is not None
-    return Path(spec.origin or "").parent / "driver" / "package"
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("Playwright is not installed.")
+    return Path(spec.origin).parent / "driver" / "package"
 
 
 def driver_environment() -> dict[str, str]:

@@ -357,7 +357,7 @@ def browser_version(choice: BrowserChoice) -> str | None:
 
 PORT_FILE = "DevToolsActivePort"
 _REACH_SECONDS = 2.0
-_LINES = 2
+_PORT_FILE_LINES = 2  # The port, and the path of the browser's WebSocket
 
 _BRAVE = "BraveSoftware/Brave-Browser|BraveSoftware/Brave-Browser-Beta|BraveSoftware/Brave-Browser-Nightly"
 _LINUX_FOLDERS = {
@@ -471,5 +471,5 @@ def _written(wanted: str) -> Iterator[tuple[float, OwnBrowser]]:
             when = file.stat().st_mtime
         except (OSError, ValueError):
             continue
-        if len(lines) >= _LINES and lines[0].isdecimal() and lines[1].startswith("/"):
+        if len(lines) >= _PORT_FILE_LINES and lines[0].isdecimal() and lines[1].startswith("/"):
             yield when, OwnBrowser(label, folder, int(lines[0]), lines[1])

@@ -80,3 +80,10 @@ def test_each_code_of_the_network_has_its_words(code: str, words: str) -> None:
     error = navigation_error("https://host.example:8443/x", code)
     assert words in str(error)
     assert code in str(error)
+
+
+def test_an_address_that_nobody_can_read_is_no_failure_of_its_own() -> None:
+    cause = PlaywrightError("Page.goto: net::ERR_CONNECTION_REFUSED at http://h:99999/")
+    error = as_action_error(cause, doing="the test")
+    assert "http://h:99999/" in str(error)
+    assert "ERR_CONNECTION_REFUSED" in str(error)
