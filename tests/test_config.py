@@ -426,19 +426,17 @@ def test_it_lists_every_action_that_is_offered_and_no_other() -> None:
 
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_it_is_written_to_where_a_client_looks_and_the_old_one_is_kept(
-    client: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    client: str, config: Config, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for variable in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(variable, str(tmp_path))
-    path = tmp_path / str(CLIENTS[client].skills) / SKILL / "SKILL.md"
+    path = config.home / str(CLIENTS[client].skills) / SKILL / "SKILL.md"
     assert f"Wrote the skill to {path}." in run_here(capsys, "skill", client, "--write")[1]
     assert path.read_text("utf-8") == run_here(capsys, "skill")[1]
     assert "has this skill already" in run_here(capsys, "skill", client, "--write")[1]
     path.write_text("older", "utf-8")
     run_here(capsys, "skill", client, "--write")
     assert path.with_name("SKILL.md.bak").read_text("utf-8") == "older"
-    monkeypatch.chdir(tmp_path)
-    assert str(tmp_path / ".claude") in run_here(capsys, "skill", "claude-code", "--project", "--write")[1]
+    monkeypatch.chdir(config.home)
+    assert str(config.home / ".claude") in run_here(capsys, "skill", "claude-code", "--project", "--write")[1]
 
 
 def test_a_client_without_skills_is_told_those_that_have_some(capsys: pytest.CaptureFixture[str]) -> None:

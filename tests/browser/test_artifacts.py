@@ -88,16 +88,14 @@ async def test_a_file_that_is_not_whole_cannot_be_found_until_it_is(kept: Kept) 
         kept.artifacts.find(pending.uri)
 
 
-async def test_the_oldest_go_when_there_are_too_many_and_that_is_told(kept: Kept) -> None:
+async def test_the_oldest_go_when_they_are_too_many_or_too_big_and_that_is_told(kept: Kept) -> None:
     added = [await kept.artifacts.add(b"x", f"{number}.txt") for number in range(4)]
     assert [file.name for file in kept.artifacts.files()] == ["1.txt", "2.txt", "3.txt"]
     assert not added[0].path.exists()
     assert kept.notices == ["0.txt was removed. A session keeps its newest 3 files, 1 MB in all."]
     with pytest.raises(NotFound, match="not there any more"):
         kept.artifacts.find(added[0].uri)
-
-
-async def test_the_oldest_go_when_all_are_too_big_but_the_newest_stays(kept: Kept) -> None:
+    # When all are too big, the newest stays.
     await kept.artifacts.add(b"x" * 600_000, "old.bin")
     newest = await kept.artifacts.add(b"x" * 1_600_000, "new.bin")
     assert kept.artifacts.files() == [newest]
