@@ -625,7 +625,8 @@
   const awaited = new KeptMap();
   /** @param {unknown} url @param {boolean} isOneWay whether nothing reads its answer @returns {Asked} */
   function beginRequest(url, isOneWay) {
-    const address = addressOf(url);
+    // "" is the document's own address.
+    const address = addressOf(url === "" ? document.baseURI : url);
     const kind = level + ANSWER <= DEEPEST_TIMER && longest === LONGEST_AFTER_INPUT ? kindOf(NaN) : "";
     const waited = !isOneWay && !isNaN(likelyWait(kind, 0));
     if (waited) {

@@ -62,8 +62,8 @@ function wire(line, isNew, old = null) {
 /** @param {number[]} costs */
 const sumOf = (costs) => costs.reduce((sum, own) => sum + own, 0);
 
-/** The places of what a budget has room for: all, or those of the lowest ranks, one at least. @param {number[]} costs in characters @param {number[]} ranks @param {number} budget */
-function choose(costs, ranks, budget) {
+/** The places of what a budget has room for: all, or those of the lowest ranks, `least` of them at least. @param {number[]} costs in characters @param {number[]} ranks @param {number} budget @param {number} least */
+function choose(costs, ranks, budget, least) {
   if (sumOf(costs) <= budget) return [...costs.keys()];
   const order = Float64Array.from(ranks, (rank, i) => Math.min(Math.round(rank), 4e7) * 1e7 + i).sort();
   const chosen = [];
@@ -71,7 +71,7 @@ function choose(costs, ranks, budget) {
   for (const ranked of order) {
     const place = ranked % 1e7;
     used += /** @type {number} */ (costs[place]);
-    if (used > budget && chosen.length) break;
+    if (used > budget && chosen.length >= least) break;
     chosen.push(place);
   }
   return chosen.sort((a, b) => a - b);
@@ -184,8 +184,7 @@ function seenOfFrames(lines) {
     const element = line.role === "iframe" && line.far === 0 ? byId(line.id) : null;
     if (!element) continue;
     const { port } = line;
-    const { left: x, top: y, scale, down } = contentOfFrame(element);
-    const [width, height] = [_clientWidth.call(element), _clientHeight.call(element)];
+    const { left: x, top: y, width, height, scale, down } = contentOfFrame(element);
     const [left, top] = [Math.max(0, (port.left - x) / scale), Math.max(0, (port.top - y) / down)];
     const [right, bottom] = [Math.min(width, (port.right - x) / scale), Math.min(height, (port.bottom - y) / down)];
     if (right <= left || bottom <= top || (right - left > width - LEAST_SCROLL && bottom - top > height - LEAST_SCROLL)) continue;
@@ -199,7 +198,7 @@ function snapshotOf(lines, folding, old, budget) {
   const { shown, places } = folding ? folded(lines, folding) : { shown: lines, places: null };
   const costs = shown.map(costOf);
   // What is in the view first, then what is near it.
-  const chosen = choose(costs, shown.map(({ far }) => Math.max(far, far * -1.5)), budget);
+  const chosen = choose(costs, shown.map(({ far }) => Math.max(far, far * -1.5)), budget, 1);
   const wired = [];
   for (const at of chosen) {
     const line = /** @type {Line} */ (shown[at]);
@@ -425,7 +424,7 @@ function chooseChanges(changes, old, budget) {
     if (kind === "added" && at === -1) return 300;
     return Math.abs(line.far) + (kind === "replaced" || kind === "moved" ? 1e6 : 0) + (kind === "removed" ? 500 : 0);
   });
-  const chosen = choose(costs, ranks, budget);
+  const chosen = choose(costs, ranks, budget, 0);
   const wired = chosen.map((i) => {
     const [kind, line, before, was, at] = /** @type {Change} */ (changes[i]);
     const went = kind === "removed" && at < -1 ? old.slice(was, was - at).flatMap((one) => (one.kind === "interactive" ? [one.id] : [])) : [];

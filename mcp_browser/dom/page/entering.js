@@ -144,7 +144,7 @@ function enterElement(element, parent) {
   if (tag === "svg") {
     if (attributed && hasHandler(element)) return enterClickable(element, frame, "");
     const name = nameOf(element, tag, "");
-    if (name && walk.inside === null && (explicit === "img" || attribute(element, "aria-hidden") !== "true")) pushSaid(element, "image", name);
+    if (name && walk.inside === null && (explicit === "img" || attribute(element, "aria-hidden") !== "true")) pushImage(element, name);
     if (walk.inside === null && !name && inner === 0) return null;
   }
   if (attributed) {
@@ -179,9 +179,10 @@ function enterElement(element, parent) {
     return enterClickable(element, frame, role);
   }
   if (bits & LEAF_TAG) return null;
-  if (!inline && parent && frame.zone === null && inner > 0) {
-    if (walk.rects <= 0) learnZone(element, frame, parent);
-    else if (attributed && frame.faint !== "fields" && isCollapsed(element)) {
+  if (!inline && parent && frame.zone === null && (inner > 0 || what === "region")) {
+    if (walk.rects <= 0) {
+      if (inner > 0) learnZone(element, frame, parent);
+    } else if ((attributed || what === "region") && frame.faint !== "fields" && isCollapsed(element)) {
       if (!holdsKeyField(element)) return null;
       frame.faint = "fields";
       frame.muted = true;

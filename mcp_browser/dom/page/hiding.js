@@ -18,7 +18,7 @@ function isTrap(element) {
   if (isShrunk(style) || FAINT_FILTER.test(style.filter)) return true;
   if (Number(style.opacity) < LEAST_OPACITY && !isShownByHover(element) && !isUnrevealed(element, style) && !isHitArea(element, style)) return true;
   if ((style.clipPath !== "none" && leavesNothing(element, style.clipPath)) || (style.maskImage !== "none" && isMaskedAway(style))) return true;
-  if (isCollapsed(element)) return true;
+  if ((style.overflowX !== "visible" || style.overflowY !== "visible") && isSizeless(element, rectOf(element))) return true;
   if ((style.position !== "absolute" && style.position !== "fixed") || style.clip === "auto") return false;
   const [top = 0, right = 0, bottom = 0, left = 0] = (style.clip.match(/-?[\d.]+|auto/g) || []).map(Number);
   return right - left <= 1 || bottom - top <= 1;
@@ -244,8 +244,13 @@ function isOutOfMouse(element) {
 }
 
 /** Whether an element lets the mouse through and one of the first of its kind beside it does not: of items that are listened for by what they stand in, it is left out. @param {Element} element */
-const isLeftOut = (element) =>
-  childrenOf(/** @type {Node} */ (parentNode(element))).slice(0, MOST_TAKERS).some((other) => localName(other) === localName(element) && !isThrough(other));
+function isLeftOut(element) {
+  let other = element.parentElement?.firstElementChild;
+  for (let left = MOST_TAKERS; other && left > 0; left--, other = other.nextElementSibling) {
+    if (localName(other) === localName(element) && !isThrough(other)) return true;
+  }
+  return false;
+}
 
 /** Whether what an element stands in takes the clicks that go through it. @param {Element} element */
 function takesItsClicks(element) {

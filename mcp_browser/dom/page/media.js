@@ -16,7 +16,9 @@ function enterImage(element, tag, role, frame) {
     return null;
   }
   if (at !== null) discover(at);
-  return name && pushSaid(element, "image", name) && read ? enterInside(name, frame) : read;
+  const from = walk.lines.length;
+  if (name) pushImage(element, name);
+  return read && walk.lines.length > from ? enterInside(name, frame) : read;
 }
 
 /** The links of the image's map. @param {Element} image */
@@ -34,13 +36,12 @@ function enterMap(image) {
   }
 }
 
-/** Show what an element says that is no control, in its row or as a line; whether it has a line. @param {Element} element @param {"image" | "text"} kind @param {string} said */
-function pushSaid(element, kind, said) {
-  const text = cut(said, LONGEST_NAME);
-  if (walk.row) return void addToCell(cellText(text));
+/** @param {Element} element @param {string} name */
+function pushImage(element, name) {
+  if (walk.row) return addToCell(cellText(cut(name, LONGEST_NAME)));
   flush();
   const far = farOf(element, false);
-  return far === far && walk.lines.push(newLine(kind, element, idOf(element), kind === "text" ? "" : kind, text, [], far)) > 0;
+  if (far === far) walk.lines.push(newLine("image", element, idOf(element), "image", cut(name, LONGEST_NAME), [], far));
 }
 
 /** @param {Element} element @param {string} tag @param {string} role @param {Open} frame */
@@ -51,7 +52,12 @@ function enterMeter(element, tag, role, frame) {
   const native = tag === "progress" ? (position >= 0 ? `${Math.round(position * 100)}%` : "busy") : tag === "meter" ? String(own) : null;
   const value = native ?? (attribute(element, "aria-valuetext") || attribute(element, "aria-valuenow") || "");
   const text = tidy(`${role} ${nameOf(element, tag, role)} ${value}`);
-  return pushSaid(element, "text", text) && read ? enterInside(text, read) : read;
+  if (walk.row) addToCell(cellText(text));
+  else flush();
+  const far = walk.row ? NOWHERE : farOf(element, false);
+  if (far !== far) return read;
+  walk.lines.push(newLine("text", element, idOf(element), "", text, [], far));
+  return read && enterInside(text, read);
 }
 
 /** @param {Element} element @param {string} tag */
@@ -97,11 +103,12 @@ function bodyOf(element) {
 function areaBox(area, image) {
   const box = rectOf(image);
   const numbers = (attribute(area, "coords") || "").split(/[\s,;]+/).map(Number).filter((number) => number === number);
-  const [x = 0, y = 0, radius] = numbers;
-  const shape = attribute(area, "shape") || "";
-  if (radius === undefined || /^default/i.test(shape)) return box;
-  const points = /^circ/i.test(shape) ? [x - radius, y - radius, x + radius, y + radius] : numbers;
-  const [across, down] = /** @type {[number[], number[]]} */ ([0, 1].map((odd) => points.filter((_, i) => i % 2 === odd)));
-  const [left, top] = [Math.min(...across), Math.min(...down)];
-  return new DOMRect(box.left + left, box.top + top, Math.max(...across) - left, Math.max(...down) - top);
+  const [x = 0, y = 0, third = 0, fourth = 0] = numbers;
+  const shape = (attribute(area, "shape") || "rect").toLowerCase();
+  if (shape === "default") return box;
+  if (shape.startsWith("circ")) return new DOMRect(box.left + x - third, box.top + y - third, 2 * third, 2 * third);
+  const points = shape.startsWith("poly") ? numbers : [x, y, third, fourth];
+  const [across, down] = [0, 1].map((odd) => points.filter((_, i) => i % 2 === odd));
+  const [left, top] = [Math.min(...(across ?? [])), Math.min(...(down ?? []))];
+  return new DOMRect(box.left + left, box.top + top, Math.max(...(across ?? [])) - left, Math.max(...(down ?? [])) - top);
 }

@@ -40,8 +40,6 @@ function traits(element) {
 let stateful = new WeakSet();
 /** Elements of the document that some rule may: give a cursor; give a hand while it is over them; hide, or write with invisible ink; let scroll; fix to the view. */
 let [pointed, handed, suspected, scrolling, fixed] = /** @type {[Elements, Elements, Elements, Elements, Elements]} */ (Array.from({ length: 5 }, () => new WeakSet()));
-/** Elements of the document that some rule gives text. @type {Record<"before" | "after", Elements>} */
-let addedAt = { before: new WeakSet(), after: new WeakSet() };
 /** Whether `scrolling` has all that do. */
 let scrollingKnown = false;
 /** Whether `pointed` and `suspected` are complete: not where a style sheet of another origin cannot be read. */
@@ -56,8 +54,7 @@ function survey(root) {
 
 /** Find what style sheets may point at or hide; only in the document, since shadow trees are small. */
 function surveyStyles() {
-  const { before, after, hand, handed: hovered, trap, scroll, fixed: stuck, blind } = addedTo(document);
-  addedAt = { before: matching(before), after: matching(after) };
+  const { hand, handed: hovered, trap, scroll, fixed: stuck, blind } = addedTo(document);
   scrollingKnown = !blind && scroll.length <= MOST_SURVEYED;
   surveyed = !blind && hand.length + trap.length <= MOST_SURVEYED;
   const elements = (/** @type {boolean} */ isKnown, /** @type {string[]} */ selectors) => matching(working(isKnown ? selectors : []));

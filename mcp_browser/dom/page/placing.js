@@ -42,7 +42,7 @@ const inAll = (far, port) => (port.far === 0 ? far : port.far + Math.sign(port.f
 function mayScroll(element, tag, means) {
   if (tag === "dialog" || means & POPOVER || isStyled(element, /overflow/i)) return true;
   if (scrollingKnown && walk.shadows === 0) return scrolling.has(element);
-  return walk.checks-- > 0;
+  return walk.scrolls > 0 && walk.scrolls-- > 0;
 }
 
 /** What is seen of what is in an element: the part of it that is in the view where it scrolls. @param {Element} element @param {Port} outer what it is seen through itself @returns {Port} */
@@ -83,21 +83,25 @@ function escapes(element, port) {
   return false;
 }
 
-/** A box without a size that hides what is in it. @param {Element} element */
-function isCollapsed(element) {
-  walk.rects--;
-  const { width, height } = rectOf(element);
+/** A box without a size that hides what is in it. @param {Element} element @param {DOMRect} box */
+function isSizeless(element, { width, height }) {
   if (height > 1 && width > 1) return false;
   const { overflowX, overflowY, display, position } = styleOf(element);
   const clips = (height <= 1 && overflowY !== "visible") || (width <= 1 && overflowX !== "visible");
   return clips && display !== "contents" && display !== "inline" && !letsOut(element, position);
 }
 
+/** @param {Element} element */
+function isCollapsed(element) {
+  walk.rects--;
+  return isSizeless(element, rectOf(element));
+}
+
 const MOST_GUESSES = 63;
 
 /** Learn how far off a box lies, so that not all in it is measured, nor each of many far brothers of a kind. @param {Element} element @param {Open} frame @param {Open} parent */
 function learnZone(element, frame, parent) {
-  const kind = kindOf(element);
+  const kind = `${localName(element)} ${attribute(element, "class") || ""}`;
   if (parent.guesses > 0 && parent.far !== null && parent.kind === kind) {
     parent.guesses--;
     frame.zone = parent.far;

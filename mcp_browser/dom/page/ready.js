@@ -56,7 +56,7 @@ function slider(element) {
 
 /** @param {Element} element */
 function checkedState(element) {
-  if (isCheck(element)) return /** @type {HTMLInputElement} */ (element).checked;
+  if (localName(element) === "input" && isCheck(element)) return /** @type {HTMLInputElement} */ (element).checked;
   const [inner, other] = queryAll(element, "input[type=checkbox],input[type=radio],[aria-checked]");
   if (inner && !other && !attribute(element, "aria-checked")) return checkedState(inner);
   const given = attribute(element, "aria-checked") || attribute(element, "aria-pressed") || attribute(element, "aria-selected") || (saysItself(element, "checked") && "true");
@@ -349,13 +349,15 @@ function frameHiddenBy(element) {
   return isOff && !scrolledAway(element) ? "off the page" : hiddenBy(element, true);
 }
 
-/** Where the page of a frame begins in this page, and how much larger or smaller it is drawn. @param {Element} element */
+/** Where the page of a frame begins in this page, its size there, and how much larger or smaller it is drawn. @param {Element} element */
 function contentOfFrame(element) {
   const box = rectOf(element);
   const { offsetWidth, offsetHeight, clientLeft, clientTop } = /** @type {HTMLElement} */ (element);
-  const { paddingLeft, paddingTop } = styleOf(element);
+  const style = styleOf(element);
+  const [left = 0, top = 0, right = 0, bottom = 0] = [style.paddingLeft, style.paddingTop, style.paddingRight, style.paddingBottom].map(parseFloat);
   const [scale, down] = [offsetWidth ? box.width / offsetWidth : 1, offsetHeight ? box.height / offsetHeight : 1];
-  return { left: box.left + (clientLeft + parseFloat(paddingLeft)) * scale, top: box.top + (clientTop + parseFloat(paddingTop)) * down, scale, down };
+  const [width, height] = [_clientWidth.call(element) - left - right, _clientHeight.call(element) - top - bottom];
+  return { left: box.left + (clientLeft + left) * scale, top: box.top + (clientTop + top) * down, width, height, scale, down };
 }
 
 /** Where a point of a frame's page lies in this page, whether the frame is shown, and whether anything covers the point. @param {Element} element @param {number} x @param {number} y @param {string} purpose */

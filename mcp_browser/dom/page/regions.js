@@ -12,6 +12,7 @@ function enterRegion(element, tag, role, frame) {
   // A list that a control holds is one of its own.
   const within = walk.inside !== null && (role !== "listbox" || walk.inside === ALL);
   if ((REGIONS.get(role) && !name) || within) return null;
+  if (role === "form" && tag === "form" && !matches(element, "[aria-label],[aria-labelledby]")) return null;
   flush();
   const far = farOf(element, true);
   const id = keep(element);
@@ -48,8 +49,12 @@ function isDecoration(element) {
   if (query(element, `${CONTROLS},slot`) || shadowOf(element) || isDrawnByEditor(element)) return false;
   const text = textContent(element);
   if (!WORDS.test(text) || (ONE_WORD.test(text) && (matches(element, LIGATURES) || isLigature(element, text)))) return true;
-  const isSame = (/** @type {Element} */ other) => other !== element && textContent(other) === text && attribute(other, "aria-hidden") !== "true";
-  return childrenOf(parentNode(element) || element).filter(isSame).map(rectOf).some(({ width, height }) => width > 1 && height > 1);
+  for (let other = firstChild(parentNode(element) || element); other; other = nextSibling(other)) {
+    if (other === element || !isElement(other) || textContent(other) !== text || attribute(other, "aria-hidden") === "true") continue;
+    const box = rectOf(other);
+    if (box.width > 1 && box.height > 1) return true;
+  }
+  return false;
 }
 
 /** @param {Open} frame */

@@ -142,10 +142,21 @@ const working = (selectors) => (selectors.length ? `:is(${selectors.join(",")})`
 /** The elements of the document that a selector matches. @param {string | null} selector @returns {WeakSet<Element>} */
 const matching = (selector) => new WeakSet(selector === null ? [] : queryAll(document, selector));
 
+/** The elements of the document that get text, found at once for the reading that goes on. @type {WeakMap<Added, Record<"before" | "after", WeakSet<Element>>>} */
+const marked = new WeakMap();
+
 /** Whether some rule may give an element text. @param {Element} element @param {"before" | "after"} where */
 function isAddedTo(element, where) {
-  const selector = addedTo(treeNow || rootOf(element))[where];
-  return selector !== null && (treeNow ? addedAt[where].has(element) : matches(element, selector));
+  const added = addedTo(treeNow || rootOf(element));
+  const selector = added[where];
+  if (selector === null) return false;
+  if (!treeNow) return matches(element, selector);
+  let both = marked.get(added);
+  if (!both) {
+    both = { before: matching(added.before), after: matching(added.after) };
+    marked.set(added, both);
+  }
+  return both[where].has(element);
 }
 
 /** @param {Element} element @param {"before" | "after"} where @returns {string} */

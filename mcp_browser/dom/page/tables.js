@@ -165,7 +165,7 @@ function besideControls(cell) {
   for (const holder of [cell, ...queryAll(cell, "*")]) {
     const control = holder === cell ? null : closest(holder, CONTROLS);
     if (control && control !== cell && _contains.call(cell, control)) continue;
-    if (!isScaledAway(holder)) text += `${ownText(holder)} `;
+    for (let node = firstChild(holder); node; node = nextSibling(node)) if (nodeType(node) === 3 && !isScaledAway(holder)) text += `${data(/** @type {Text} */ (node))} `;
   }
   return tidy(text);
 }

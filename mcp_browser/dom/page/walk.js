@@ -11,8 +11,9 @@ const [NO_MARKS, NO_STATES] = [[], []];
 const INERT = ["inert"];
 const UNCLICKABLE = ["unclickable"];
 const EXACT_RECTS = 2500;
-/** How many elements and texts of a page are asked whether a style hides them or lets them scroll. */
-const STYLE_CHECKS = 16000;
+/** How many elements and texts of a page are asked whether a style keeps them from being seen. */
+const TRAP_CHECKS = 8000;
+const SCROLL_CHECKS = 8000;
 /** @type {Port} */
 const NO_PORT = { id: 0, left: 0, top: 0, right: 0, bottom: 0, far: 0, outer: null };
 
@@ -25,7 +26,8 @@ const standing = () => ({
   frames: /** @type {Open[]} */ ([]), // what is kept of an element while it is open, by its depth, to be used again
   depth: 0,
   rects: EXACT_RECTS, // how many boxes may yet be measured one by one
-  checks: STYLE_CHECKS, // how many elements and texts may yet be asked what style sheets do not say of them
+  checks: TRAP_CHECKS, // how many elements and texts may yet be asked whether a style keeps them from being seen
+  scrolls: SCROLL_CHECKS, // how many elements may yet be asked whether they scroll where style sheets do not say it
   port: NO_PORT, // the view
   run: "", // text being gathered
   runHolder: /** @type {Element | null} */ (null), // the element that holds its beginning
