@@ -9,12 +9,10 @@ import asyncio
 import datetime
 import multiprocessing
 import re
-import ssl
 import statistics
-import subprocess
 import tempfile
+import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -25,6 +23,8 @@ from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.process.launch import find_browser
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.settings import BrowserSettings, EgressSettings, Settings
+from tests.support.certificates import self_signed
+from tests.support.site import Reply, Request, Site
 
 HEADING = "## What the egress proxy costs"
 DOCUMENT = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -35,34 +35,14 @@ LATENCY = 0.03  # Seconds until an answer of the site that has latency
 _TYPES = {"png": "image/png", "js": "text/javascript", "css": "text/css"}
 
 
-class QuietHandler(BaseHTTPRequestHandler):
-    """A handler whose answers have a length, and which logs nothing."""
-
-    def answer(self, body: bytes, content_type: str = "text/html; charset=utf-8", **more: str) -> None:
-        """Answer with a body, and `more` headers by their names with `_` for `-`."""
-        headers = {"Content-Type": content_type, "Content-Length": str(len(body)), **more}
-        self.send_response(200)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the output clean."""
-
-
-class _Page(QuietHandler):
-    """`/0` is a page with forty parts; `/30` one where each answer takes 30 ms."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        """Answer with the page, or with a part of it."""
-        milliseconds, _, part = self.path.strip("/").partition("/")
-        time.sleep(int(milliseconds or 0) / 1000)
-        kind = part.rpartition(".")[2]
-        body = b" " * SIZE if kind in _TYPES else _page(milliseconds).encode()
-        self.answer(body, _TYPES.get(kind, "text/html; charset=utf-8"), Cache_Control="no-store")
+def _answer(request: Request) -> Reply:
+    """`/0` is a page with forty parts, or one of these; `/30` one where each answer takes 30 ms."""
+    milliseconds, _, part = request.path.strip("/").partition("/")
+    time.sleep(int(milliseconds or 0) / 1000)
+    kind = part.rpartition(".")[2]
+    body = b" " * SIZE if kind in _TYPES else _page(milliseconds).encode()
+    headers = {"Cache-Control": "no-store"}
+    return Reply(body, _TYPES.get(kind, "text/html; charset=utf-8"), headers=headers)
 
 
 def _page(milliseconds: str) -> str:
@@ -79,18 +59,14 @@ def _page(milliseconds: str) -> str:
     return f"<!doctype html><title>Parts</title><link rel=icon href='data:,'>{''.join(parts)}"
 
 
-def _serve(ports: Connection, certificate: str | None) -> None:
-    site = ThreadingHTTPServer(("127.0.0.1", 0), _Page)
-    site.daemon_threads = True
-    if certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        site.socket = context.wrap_socket(site.socket, server_side=True)
-    ports.send(site.server_port)
-    site.serve_forever()
+def _serve(ports: Connection, certificate: Path | None) -> None:
+    with Site(certificate) as site:
+        site.route("/", _answer)
+        ports.send(site.port)
+        threading.Event().wait()
 
 
-def _start_site(certificate: str | None) -> tuple[multiprocessing.Process, int]:
+def _start_site(certificate: Path | None) -> tuple[multiprocessing.Process, int]:
     here, there = multiprocessing.Pipe()
     process = multiprocessing.Process(target=_serve, args=(there, certificate), daemon=True)
     process.start()
@@ -171,14 +147,7 @@ def main() -> None:
     arguments.add_argument("--no-write", action="store_true", help="leave the document alone")
     asked = arguments.parse_args()
     with tempfile.TemporaryDirectory(prefix="egress-") as folder:
-        certificate = f"{folder}/site.pem"
-        subject = ["-x509", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-        both = ["-keyout", certificate, "-out", f"{certificate}.crt"]
-        subprocess.run(
-            ["openssl", "req", *subject, "-newkey", "rsa:2048", *both], check=True, capture_output=True
-        )
-        chain = Path(certificate)
-        chain.write_text(chain.read_text() + Path(f"{certificate}.crt").read_text())
+        certificate = self_signed(Path(folder), "127.0.0.1")
         sites = {"http": _start_site(None), "https": _start_site(certificate)}
         try:
             pages = {

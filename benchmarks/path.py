@@ -11,11 +11,9 @@ import datetime
 import itertools
 import os
 import sys
-import threading
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass, field
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -27,7 +25,7 @@ from pydantic import SecretStr
 from rich.console import Console
 
 import mcp_browser
-from benchmarks.egress import QuietHandler, replaced
+from benchmarks.egress import replaced
 from benchmarks.report import machine, markdown_table
 from mcp_browser.agent.executor import Executor
 from mcp_browser.agent.secrets.store import Secret, Secrets
@@ -40,6 +38,7 @@ from mcp_browser.server.http.serving import HttpServer, listen
 from mcp_browser.server.sessions.sessions import Sessions
 from mcp_browser.settings import AccessSettings, BrowserSettings, ServerSettings, Settings
 from tests.support.servers import server_of
+from tests.support.site import Site
 
 HEADING = "## The path of a call"
 BEFORE = "Before the steps of a call became one list (`mcp_browser/pipeline.py`):"
@@ -148,12 +147,6 @@ def tracing() -> Generator[Trace]:
         Connection.send_message_to_server = send
 
 
-class _Site(QuietHandler):
-    def do_GET(self) -> None:  # noqa: N802 - so called by http.server
-        """Answer with the page."""
-        self.answer(PAGE.encode())
-
-
 async def traced(work: Callable[[], Awaitable[Any]], *, warm: int = 2) -> Trace:
     """The last of some passes of the same work."""
     for _ in range(warm):
@@ -250,13 +243,8 @@ def rows_before() -> list[list[str]]:
 
 def rows_of(*, detailed: bool = False) -> list[list[str]]:
     """Measure all kinds of calls."""
-    site = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
-    site.daemon_threads = True
-    threading.Thread(target=site.serve_forever, daemon=True).start()
-    try:
-        found = asyncio.run(measure(f"http://127.0.0.1:{site.server_port}/"))
-    finally:
-        site.shutdown()
+    with Site() as site:
+        found = asyncio.run(measure(site.publish(PAGE.encode(), path="/")))
     found.append(("HTTP `initialize`", "", asyncio.run(measure_initialize())))
     if detailed:
         for name, _, trace in found:

@@ -10,7 +10,6 @@ import os
 import queue
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -21,12 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
-from tests.support.family import family
-
-MARK = "BROWSER_BENCHMARK_RUN"
-"""Environment variable by which every process that a server starts is found again, daemons too."""
+from tests.support.packages import npm_packages
+from tests.support.process import MARK, MarkedProcesses
 
 CLIENT = {"name": "benchmark", "version": "1"}
 MODERN = {
@@ -66,14 +61,14 @@ class Connection:
             ToolError: the server does not speak the protocol's era.
         """
         self._every: dict[str, Any] = {"_meta": MODERN} if modern else {}
-        self.mark = uuid.uuid4().hex
+        self._processes = MarkedProcesses(uuid.uuid4().hex)
         self.started = time.perf_counter()
         self._process = subprocess.Popen(
             command.argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **command.env, MARK: self.mark},
+            env={**os.environ, **command.env, MARK: self._processes.mark},
             text=True,
             encoding="utf-8",
         )
@@ -154,23 +149,10 @@ class Connection:
         text = "\n".join(part["text"] for part in result["content"] if part["type"] == "text")
         return text, bool(result.get("isError"))
 
-    def processes(self) -> list[int]:
-        """Every living process that this server has started, itself included.
-
-        A browser's renderers lose the mark, and daemons their descent.
-        """
-        found: set[int] = set()
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError):
-                    if f"{MARK}={self.mark}".encode() in (entry / "environ").read_bytes():
-                        found |= family(int(entry.name)).keys()
-        return sorted(found)
-
     def memory(self) -> float:
         """Megabytes that the processes hold, shared pages counted in proportion (PSS)."""
         total = 0
-        for pid in self.processes():
+        for pid in self._processes.living(self._process.pid):
             with contextlib.suppress(OSError):
                 rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
                 total += sum(int(number) for number in re.findall(r"^Pss:\s+(\d+)", rollup, re.M))
@@ -182,9 +164,7 @@ class Connection:
             assert self._process.stdin is not None
             self._process.stdin.close()
             self._process.wait(8)
-        for pid in self.processes():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        self._processes.kill(self._process.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(8)
 
@@ -283,26 +263,9 @@ class Server:
         return self.connection.call(tool, limit=limit, **arguments)
 
 
-def install(packages: Iterable[tuple[str, str]], *prefix: str) -> Path:
-    """Put pinned versions of npm packages into a cache folder of the user's; its node_modules.
-
-    Raises:
-        SystemExit: npm or Node is missing, or npm failed.
-    """
-    versions = dict(packages)
-    wanted = [f"{package}@{version}" for package, version in versions.items()]
-    folder = platformdirs.user_cache_path("mcp-browser-benchmark") / "-".join((*prefix, *versions.values()))
-    if not (folder / ".complete").exists():
-        npm = shutil.which("npm")
-        if npm is None or shutil.which("node") is None:
-            sys.exit("Node.js 20.19 or newer with npm is needed to install what is compared with.")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_text("{}\n")
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        if subprocess.run([npm, "install", *options, *wanted], cwd=folder, check=False).returncode:
-            sys.exit("npm could not install what is compared with.")
-        (folder / ".complete").touch()
-    return folder / "node_modules"
+def install(packages: Iterable[tuple[str, str]]) -> Path:
+    """The node_modules with pinned versions of npm packages."""
+    return npm_packages("benchmark", *(f"{package}@{version}" for package, version in packages))
 
 
 def command(name: str, chromium: str, *, sandbox: bool) -> Command:

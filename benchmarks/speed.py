@@ -7,12 +7,10 @@ the rounds.
 
 import argparse
 import statistics
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from benchmarks import egress, path, report, servers
 from benchmarks.carried import run as carried
 from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
+from tests.support.site import Reply, Request, Site
 
 SNAPSHOT_LIMIT = 30
 """Seconds after which a snapshot counts as not given."""
@@ -48,13 +47,10 @@ def shop(rows: int) -> str:
     return f"{head}<h1 id=order>nothing ordered</h1>{articles}</html>"
 
 
-class _Pages(egress.QuietHandler):
+def _answer(request: Request) -> Reply:
     """`/N` is the shop with N rows."""
-
-    def do_GET(self) -> None:  # noqa: N802 - so called by http.server
-        """Answer with a shop."""
-        last = self.path.rsplit("/", 1)[-1]
-        self.answer(shop(int(last) if last.isdigit() else 0).encode())
+    last = request.path.rsplit("/", 1)[-1]
+    return Reply(shop(int(last) if last.isdigit() else 0).encode())
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -202,17 +198,14 @@ def main() -> None:
     settings = Settings().browser
     chromium = str(find_browser(settings).executable)
     measured: dict[str, list[Figures]] = {name: [] for name in names}
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Pages) as site:
-        site.daemon_threads = True
-        threading.Thread(target=site.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{site.server_port}"
+    with Site() as site:
+        site.route("/", _answer)
         for number in range(asked.rounds):
             for name in names:
                 console.print(f"round {number + 1}: {name}", markup=False)
                 how = servers.command(name, chromium, sandbox=uses_sandbox(settings))
                 start = partial(servers.Server, name, how)
-                measured[name].append(measure(name, start, address, sizes))
-        site.shutdown()
+                measured[name].append(measure(name, start, site.url, sizes))
 
     figures = {name: combined(rounds) for name, rounds in measured.items()}
     document = report.document(figures, sizes, rounds=asked.rounds, chromium=chromium)

@@ -1,6 +1,7 @@
 """The command line, as a person meets it: processes, what they print, and their exit codes."""
 
 import inspect
+import json
 import os
 import re
 import socket
@@ -21,7 +22,11 @@ from mcp_browser.cli.progress import show_goal
 from mcp_browser.errors import BrowserNotFound
 from mcp_browser.server.http.auth.tokens import TokenSource
 from mcp_browser.settings import AccessSettings, BrowserSettings, all_options
+from tests.support.certificates import self_signed
+from tests.support.client import browsing
 from tests.support.process import own_environment, warnings_aside
+from tests.support.site import Site
+from tests.test_docs import ROOT, block
 
 LINE = re.compile(r'^\s*\*?\[\d+\] \S+ "', re.MULTILINE)
 
@@ -55,9 +60,7 @@ def test_a_program_reads_whole_lines() -> None:
     assert written.getvalue().splitlines() == ["  1  Type", f"     {call}"]
 
 
-def test_a_token_is_printed_alone_and_its_hash_added_to_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_token_is_printed_alone_and_hashed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tokens"
     assert "a token's name is" in run_here(capsys, "token", "two words", "--tokens", str(path))[2]
     assert not path.exists()
@@ -350,3 +353,65 @@ def test_an_interruption_ends_a_command_without_a_traceback(
 
     assert main(["doctor"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("command", [("try",), ("run", "x"), ()], ids=["try", "run", "serve"])
+@pytest.mark.parametrize("flag", ["--output-dir", "--tasks-dir", "--profiles"])
+def test_a_folder_that_cannot_be_used_is_refused_at_the_start(
+    command: tuple[str, ...], flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "below"
+    code, printed, error = run_here(capsys, *command, flag, str(folder))
+    assert (code, printed) == (2, "")
+    assert error == (
+        f"mcp-browser: {flag[2:]} (from {flag}): the folder {folder} cannot be written to: Not a directory.\n"
+    )
+
+
+def test_trying_a_file_tells_the_command_that_opens_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my page.html").touch()
+    blocked = [run_here(capsys, "try", path)[2] for path in ("./my page.html", "my page.html")]
+    code, _, missing = run_here(capsys, "try", "./other.html")
+    assert blocked[0].endswith("mcp-browser try --allow-file-urls './my page.html'\n")
+    assert blocked[1].endswith("mcp-browser try --allow-file-urls 'my page.html'\n")
+    assert code == 1
+    assert missing.startswith("mcp-browser: There is no file ./other.html.")
+
+
+@pytest.mark.slow
+def test_the_documented_script_does_its_task(tmp_path: Path) -> None:
+    document = (ROOT / "docs" / "agent.md").read_text("utf-8")
+    script = tmp_path / "answers.json"
+    script.write_text(block("example: answers.json", document), "utf-8")
+    command = block("command: scripted", document)
+    assert json.loads(script.read_text("utf-8"))
+    assert "--model scripted:answers.json" in command
+    done = run(
+        *("run", "Put The Tide Tables into the basket", "--headless", "--isolated", "--allow-file-urls"),
+        *("--start-url", (ROOT / "mcp_browser" / "assets" / "try.html").as_uri(), "--no-judge"),
+        *("--model", f"scripted:{script}", "--tasks-dir", str(tmp_path / "tasks")),
+    )
+    assert "The Tide Tables is in the basket." in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+def test_a_self_signed_page_names_the_way_to_open_it(tmp_path: Path) -> None:
+    with Site(self_signed(tmp_path, "127.0.0.1")) as unsigned:
+        url = unsigned.page("<h1>Mine</h1>")
+        refused = run("try", url, "--headless")
+        opened = run("try", url, "--headless", "--ignore-https-errors")
+    assert refused.returncode == 1
+    assert "start the server with --ignore-https-errors" in refused.stderr
+    assert opened.returncode == 0, opened.stderr
+    assert "# Mine" in opened.stdout
+
+
+@pytest.mark.slow
+async def test_the_doctor_counts_the_tools_that_a_client_is_offered() -> None:
+    async with browsing() as browser:
+        offered = (await browser.client.list_tools()).tools
+    assert f"  Tools       {len(offered)} (groups: core)\n" in run("doctor", "--headless").stdout

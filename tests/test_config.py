@@ -1,8 +1,9 @@
-"""The configuration of clients: each has its own file and form, and what a person wrote there stays."""
+"""The configuration of clients, and the skill for them: each has its own place; what a person wrote stays."""
 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -10,12 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
+from mcp_browser.actions import default_registry
 from mcp_browser.cli.clients import CLIENTS
-from mcp_browser.cli.config import parsed, with_entry
+from mcp_browser.cli.commands import Commands, usage
+from mcp_browser.cli.config import SKILL, parsed, skill_text, with_entry
+from mcp_browser.terminal import session_of
 from mcp_browser.version import DISTRIBUTION
 from tests.support.site import Site
 from tests.test_cli import run_here
@@ -180,9 +185,7 @@ OF_ANOTHER = '# Mine\nmodel = "m"  # a model\n\n[mcp_servers.other]\ncommand = "
         ('[mcp_servers.browser]\ncommand = "mcp-browser" # here\nwait = 20\n[b]\n', "# here\nwait = 20\n"),
     ],
 )
-def test_toml_may_be_written_in_its_several_ways_and_keeps_its_comments(
-    before: str, kept: str, config: Config
-) -> None:
+def test_toml_is_written_in_several_ways_and_keeps_comments(before: str, kept: str, config: Config) -> None:
     config.file.write_text(before, "utf-8")
     config.shown("codex", "--write", "--file", str(config.file))
     after = config.file.read_text("utf-8")
@@ -204,9 +207,7 @@ def test_toml_may_be_written_in_its_several_ways_and_keeps_its_comments(
         ("codex", "[[broken\n", "is left as it is"),
     ],
 )
-def test_a_file_that_is_not_understood_or_not_ours_is_left(
-    client: str, content: str, told: str, config: Config
-) -> None:
+def test_an_unclear_or_foreign_file_is_left(client: str, content: str, told: str, config: Config) -> None:
     config.file.write_text(content, "utf-8")
     assert told in config.refused(client, "--write", "--file", str(config.file))
     assert config.file.read_text("utf-8") == content
@@ -242,9 +243,7 @@ def test_what_cannot_be_configured_is_told(words: list[str], told: str, config: 
     assert told in config.refused(*words)
 
 
-def test_paths_are_whole_and_an_environment_for_a_while_is_not_named(
-    config: Config, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_whole_and_lasting(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(config.home)
     for name in "ab":
         (config.home / name).mkdir()
@@ -306,9 +305,7 @@ def exact(content: object) -> str:
     entry=st.fixed_dictionaries({"command": st.text(max_size=4), "args": st.lists(st.text(max_size=4))}),
     windows=st.booleans(),
 )
-def test_toml_changes_by_the_entry_alone_or_not_at_all(
-    lines: list[str], entry: dict[str, Any], windows: bool
-) -> None:
+def test_only_the_entry_of_toml_changes(lines: list[str], entry: dict[str, Any], windows: bool) -> None:
     text = "".join(lines).replace("\n", "\r\n" if windows else "\n")
     try:
         content = tomllib.loads(text)
@@ -376,3 +373,73 @@ async def test_a_client_that_reads_what_was_written_reads_a_page(config: Config,
     async with Client(server, read_timeout_seconds=60) as client:
         told = str(await client.call_tool("go_to_url", {"url": url}))
     assert "# Harbour" in told
+
+
+# -- `mcp-browser skill`: what an agent reads of the commands is what the program takes
+
+TEXT = skill_text(default_registry(), "mcp-browser")
+
+
+def test_it_has_the_format_of_agent_skills_and_is_short() -> None:
+    _, front, body = TEXT.split("---\n", 2)
+    about = yaml.safe_load(front)
+    assert about.keys() == {"name", "description"}
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", about["name"])
+    assert about["name"] == SKILL
+    assert 100 < len(about["description"]) <= 1024
+    assert len(TEXT.splitlines()) <= 120
+    assert "{" not in re.sub(r"```.*?```|`[^`\n]*`", "", body, flags=re.DOTALL)
+
+
+def test_each_command_in_it_is_one_that_the_program_takes() -> None:
+    commands = Commands(default_registry())
+    read: set[str] = set()
+    for block in re.findall(r"```bash\n(.*?)```", TEXT, re.DOTALL):
+        for line in block.splitlines():
+            words = shlex.split(line.rpartition("| ")[2], comments=True)
+            if words[:2] == ["mcp-browser", "do"] and "-" not in words:
+                words = words[2:]
+            elif words[:1] == ["mcp-browser"] or len(words) < 2:
+                continue
+            action = commands.parse(session_of(words)[1]).action
+            assert action is not None
+            read.add(action.name)
+    assert {"go_to_url", "click_element", "input_text", "fill_form"} <= read
+
+
+def test_a_usage_has_what_is_needed_first_and_the_flag_that_differs_from_the_default() -> None:
+    registry = default_registry()
+    assert usage(registry["set_checked"]) == "set_checked INDEX [--no-checked]"
+    assert usage(registry["expect_text"]).startswith("expect_text TEXT [--timeout NUMBER]")
+
+
+def test_it_lists_every_action_that_is_offered_and_no_other() -> None:
+    registry = default_registry().without(["get_html", "fill_form"])
+    text = skill_text(registry, "uvx mcp-browser-server")
+    listed = {
+        name for line in re.findall(r"^- [a-z_]+: (.*)$", text, re.MULTILINE) for name in line.split(", ")
+    }
+    assert listed == {action.name for action in registry}
+    assert "- `fill_form" not in text
+    assert "`uvx mcp-browser-server do ACTION [ARGUMENTS]`" in text
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_it_is_written_to_where_a_client_looks_and_the_old_one_is_kept(
+    client: str, config: Config, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = config.home / str(CLIENTS[client].skills) / SKILL / "SKILL.md"
+    assert f"Wrote the skill to {path}." in run_here(capsys, "skill", client, "--write")[1]
+    assert path.read_text("utf-8") == run_here(capsys, "skill")[1]
+    assert "has this skill already" in run_here(capsys, "skill", client, "--write")[1]
+    path.write_text("older", "utf-8")
+    run_here(capsys, "skill", client, "--write")
+    assert path.with_name("SKILL.md.bak").read_text("utf-8") == "older"
+    monkeypatch.chdir(config.home)
+    assert str(config.home / ".claude") in run_here(capsys, "skill", "claude-code", "--project", "--write")[1]
+
+
+def test_a_client_without_skills_is_told_those_that_have_some(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean codex?" in run_here(capsys, "skill", "codx", "--write")[2]
+    code, _, error = run_here(capsys, "skill", "windsurf", "--write")
+    assert (code, "claude-code|vscode|cursor|gemini|codex" in error) == (2, True)

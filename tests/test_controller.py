@@ -15,6 +15,7 @@ from mcp_browser.errors import ActionError, DeadlineExceeded, InvalidArguments, 
 from mcp_browser.privacy.pictures import Shot
 from mcp_browser.settings import LimitSettings, Settings
 from tests.support.site import Site
+from tests.support.waiting import until
 
 
 def controller(registry: Registry | None = None, **limits: float) -> Controller:
@@ -102,9 +103,7 @@ def slow_registry() -> tuple[Registry, list[str]]:
     return registry, steps
 
 
-async def test_a_call_ends_at_its_limit_and_the_time_that_its_caller_asked_to_wait(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_a_call_ends_at_its_limit_and_its_own_waiting_time(session: BrowserSession, site: Site) -> None:
     registry, steps = slow_registry()
     working = controller(registry, call_timeout=1.5)
     await on_page(session, site)
@@ -115,9 +114,7 @@ async def test_a_call_ends_at_its_limit_and_the_time_that_its_caller_asked_to_wa
     assert (await working.execute("get_state", {}, session)).observation is not None
 
 
-async def test_calls_of_one_session_come_one_after_the_other_and_one_that_waits_says_so(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_calls_of_a_session_take_turns_and_say_so(session: BrowserSession, site: Site) -> None:
     registry, steps = slow_registry()
     working = await on_page(session, site, registry)
     async with anyio.create_task_group() as tasks:
@@ -134,8 +131,7 @@ async def test_calls_of_one_session_come_one_after_the_other_and_one_that_waits_
 async def test_a_cancelled_call_leaves_the_session_usable(session: BrowserSession, site: Site) -> None:
     working = await on_page(session, site, html="<p>Page</p><button>Go</button>")
     call = asyncio.create_task(working.execute("wait_for", {"text": "never", "timeout": 60}, session))
-    while not session.lock.locked():  # noqa: ASYNC110 (the call takes it)
-        await asyncio.sleep(0)
+    await until(session.lock.locked)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

@@ -23,49 +23,40 @@ def button(name: str, *, origin: str = "null", page: str = "null") -> Target:
     return Target(role="button", name=name, origin=origin, page=page)
 
 
+RuleOf = dict[str, object]
+PAY: RuleOf = {"names": ["Pay"]}
+NEXT: RuleOf = {"names": ["Next"], "decision": "allow"}
+TEST = "https://test.example"
+SENDING: list[RuleOf] = [
+    {"names": ["Send"], "origins": [TEST], "decision": "allow"},
+    {"names": ["Send"], "decision": "deny"},
+]
+WORDS = ("Pay", "PAY NOW", "Pay € 5", "\u200bP\u200ba\u0301y\u2060 now", "Ｐａｙ", "Now: pay!")
+SHOWS_PAY = Target(role="button", name="Next", text="Pay now")
+
+
 @pytest.mark.parametrize(
-    "name", ["Pay", "PAY NOW", "Pay € 5", "\u200bP\u200ba\u0301y\u2060 now", "Ｐａｙ", "Now: pay!"]
+    ("rules", "target", "decision"),
+    [
+        *(([{"names": ["pay"]}], button(name), "ask") for name in WORDS),
+        *(([PAY], button(name), "allow") for name in ("Payments", "Repay", "", "P a y")),
+        # Stars stand for anything in the whole name.
+        ([{"names": ["delete*"]}], button("Deleted [1]"), "ask"),
+        ([{"names": ["delete*"]}], button("Undelete"), "allow"),
+        # What an element shows counts as its name does, unless a rule allows.
+        ([PAY], SHOWS_PAY, "ask"),
+        ([{**PAY, "decision": "allow"}, {"roles": ["button"]}], SHOWS_PAY, "ask"),
+        (SENDING, button("Send", origin=TEST, page=TEST), "allow"),
+        (SENDING, button("Send", origin=SHOP, page=TEST), "deny"),
+        # The frame counts, and the page around it.
+        ([{"origins": ["https://*.example"]}], button("x", origin=SHOP), "ask"),
+        ([{"origins": ["https://*.example"]}], button("x", page=SHOP), "ask"),
+        # What cannot be looked into may be anything.
+        ([NEXT, PAY], Target(role="iframe", unknown=True), "ask"),
+    ],
 )
-def test_a_name_is_found_by_its_words_however_it_is_written(name: str) -> None:
-    assert decided(policy({"names": ["pay"]}), button(name)) == "ask"
-
-
-@pytest.mark.parametrize("name", ["Payments", "Repay", "", "P a y"])
-def test_other_words_are_other_names(name: str) -> None:
-    assert decided(policy({"names": ["Pay"]}), button(name)) == "allow"
-
-
-def test_stars_stand_for_anything_in_the_whole_name() -> None:
-    rules = policy({"names": ["delete*"]})
-    assert decided(rules, button("Deleted [1]")) == "ask"
-    assert decided(rules, button("Undelete")) == "allow"
-
-
-def test_what_an_element_shows_counts_as_its_name_does_unless_a_rule_allows() -> None:
-    target = Target(role="button", name="Next", text="Pay now")
-    assert decided(policy({"names": ["Pay"]}), target) == "ask"
-    assert decided(policy({"names": ["Pay"], "decision": "allow"}, {"roles": ["button"]}), target) == "ask"
-
-
-def test_the_first_rule_that_fits_decides() -> None:
-    rules = policy(
-        {"names": ["Send"], "origins": ["https://test.example"], "decision": "allow"},
-        {"names": ["Send"], "decision": "deny"},
-    )
-    assert (
-        decided(rules, button("Send", origin="https://test.example", page="https://test.example")) == "allow"
-    )
-    assert decided(rules, button("Send", origin=SHOP, page="https://test.example")) == "deny"
-
-
-@pytest.mark.parametrize("place", [{"origin": SHOP}, {"page": SHOP}])
-def test_the_frame_counts_and_the_page_around_it(place: dict[str, str]) -> None:
-    assert decided(policy({"origins": ["https://*.example"]}), button("x", **place)) == "ask"
-
-
-def test_what_cannot_be_looked_into_may_be_anything() -> None:
-    rules = policy({"names": ["Next"], "decision": "allow"}, {"names": ["Pay"]})
-    assert decided(rules, Target(role="iframe", unknown=True)) == "ask"
+def test_the_first_rule_that_fits_decides(rules: list[RuleOf], target: Target, decision: str) -> None:
+    assert decided(policy(*rules), target) == decision
 
 
 def test_actions_that_only_read_have_to_be_named() -> None:

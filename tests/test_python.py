@@ -25,6 +25,8 @@ from mcp_browser import (
     TaskStatus,
     render_result,
 )
+from mcp_browser.errors import NoModel
+from mcp_browser.llm.providers import provider_model
 from tests.support.agents import CONFIRMED, done, output
 from tests.support.site import Site
 from tests.test_docs import block
@@ -73,9 +75,7 @@ async def test_what_an_action_could_not_do_is_a_result(session: BrowserSession, 
     assert "unknown argument 'number'" in str(wrong.error)
 
 
-async def test_a_controller_without_settings_holds_to_those_of_each_session(
-    session: BrowserSession, tmp_path: Path
-) -> None:
+async def test_a_controller_may_have_each_sessions_settings(session: BrowserSession, tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     policy.write_text('[[rule]]\nactions = ["go_back"]\ndecision = "deny"\nreason = "Never back."\n', "utf-8")
     bound = Settings.of(headless=True, policy=policy)
@@ -109,9 +109,7 @@ async def test_an_agent_in_a_lent_session_leaves_it_open_and_goes_on(
     assert not session.closed
 
 
-async def test_an_agent_begins_with_given_actions_and_reports_each_step(
-    session: BrowserSession, site: Site
-) -> None:
+async def test_given_actions_come_first_and_steps_are_reported(session: BrowserSession, site: Site) -> None:
     class Tea(BaseModel):
         name: str
 
@@ -134,9 +132,7 @@ async def test_an_agent_begins_with_given_actions_and_reports_each_step(
 
 
 @pytest.mark.slow
-async def test_an_agents_own_session_has_the_storage_state_of_its_settings(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_an_agents_own_session_has_its_settings_storage_state(site: Site, tmp_path: Path) -> None:
     host = urlsplit(site.url).hostname
     cookie = {"name": "tea", "value": "red", "domain": host, "path": "/", "expires": -1, "httpOnly": False}
     state = {"cookies": [{**cookie, "secure": False, "sameSite": "Lax"}], "origins": []}
@@ -213,3 +209,27 @@ async def test_the_snippets_of_the_document_do_what_they_say(
     assert "Red tea is in the basket." in by_hand
     assert "[999]" in by_hand
     assert "2 links" in await printed("own")
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"), ("google:gemini-2.5-pro", "GOOGLE_API_KEY")],
+)
+async def test_a_missing_key_is_named_and_nothing_else(
+    name: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in ("ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(each, raising=False)
+    with pytest.raises(Exception, match=variable) as refused:
+        await provider_model(name)
+    assert str(refused.value) == (
+        f"The model {name} needs {variable}, which is not set. Set it where the server is started: in the "
+        "shell, or under `env` in the client's configuration."
+    )
+
+
+@pytest.mark.parametrize("name", ["test", "nobody:model"])
+async def test_a_name_that_is_no_model_tells_what_names_are_like(name: str) -> None:
+    with pytest.raises(NoModel, match=r"cannot be used: .*[^.]\. --model takes provider:name") as refused:
+        await provider_model(name)
+    assert "Agent('test')" not in str(refused.value)

@@ -43,9 +43,7 @@ EMPTY = {"MCP_BROWSER_PROFILE": "", "MCP_BROWSER_HEADLESS": ""}
 
 
 @pytest.mark.parametrize("others", [{}, {**EMPTY, "MCP_BROWSERS": "x", "HOME": "/", "MCP_TIMEOUT": "3"}])
-def test_without_any_source_every_setting_has_its_default(
-    monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]
-) -> None:
+def test_every_setting_has_its_default(monkeypatch: pytest.MonkeyPatch, others: dict[str, Any]) -> None:
     monkeypatch.setenv("MCP_BROWSER_HEADLESS", "true")  # Settings made in code read no variables.
     loaded = load(config=None, **others)
     assert loaded.settings == Settings()
@@ -250,9 +248,7 @@ def test_a_browser_that_is_driven_no_more_is_refused_with_the_reason(tmp_path: P
         ("a.toml", f'token = "{TOKEN}"', r"^unknown setting 'token' in \S+ \(did you mean tokens\?\)\.$"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_one_line_that_names_it(
-    tmp_path: Path, name: str, content: str, said: str
-) -> None:
+def test_a_wrong_file_is_named_in_one_line(tmp_path: Path, name: str, content: str, said: str) -> None:
     assert re.search(said, refusal(config=written(tmp_path, name, content)))
 
 
@@ -348,3 +344,14 @@ def test_who_works_by_pictures_reads_the_whole_console_unless_it_is_set() -> Non
     assert load().settings.console_shown == "errors"
     assert load("--tools", "core,mouse").settings.console_shown == "all"
     assert load("--tools", "core,mouse", "--console", "errors").settings.console_shown == "errors"
+
+
+@pytest.mark.parametrize("line", ["browser-arg", "browser-args"], ids=["flag", "key"])
+def test_a_line_of_the_file_may_be_called_as_its_flag(tmp_path: Path, line: str) -> None:
+    config = tmp_path / "settings.toml"
+    (tmp_path / "here").mkdir()
+    config.write_text(f'{line} = ["--a", "--b"]\nupload-dir = ["here"]\n', "utf-8")
+    settings = load_settings({}, environment={}, config=config).settings
+    by_variable = load_settings({}, environment={"MCP_BROWSER_BROWSER_ARG": "--a --b"}).settings
+    assert settings.browser.browser_args == by_variable.browser.browser_args == ("--a", "--b")
+    assert settings.files.upload_dirs == (tmp_path / "here",)

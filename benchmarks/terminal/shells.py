@@ -21,7 +21,7 @@ _SNAPSHOT = re.compile(r"^- \[Snapshot\]\((.+)\)$", re.M)
 
 def _modules() -> Path:
     """Install the pinned versions of the other command lines; their node_modules."""
-    return install([PLAYWRIGHT_CLI, PEERS["chrome-devtools-mcp"], PEERS["agent-browser"]], "cli")
+    return install([PLAYWRIGHT_CLI, PEERS["chrome-devtools-mcp"], PEERS["agent-browser"]])
 
 
 class Shell(Connection, ABC):

@@ -16,8 +16,9 @@ from mcp_browser.browser.files.artifacts import (
     size_text,
     take_free_path,
 )
-from mcp_browser.errors import NotFound
+from mcp_browser.errors import NotActionable, NotFound
 from mcp_browser.settings import FileSettings, Settings
+from mcp_browser.text import counted
 
 
 class Kept:
@@ -87,16 +88,14 @@ async def test_a_file_that_is_not_whole_cannot_be_found_until_it_is(kept: Kept) 
         kept.artifacts.find(pending.uri)
 
 
-async def test_the_oldest_go_when_there_are_too_many_and_that_is_told(kept: Kept) -> None:
+async def test_the_oldest_go_when_they_are_too_many_or_too_big_and_that_is_told(kept: Kept) -> None:
     added = [await kept.artifacts.add(b"x", f"{number}.txt") for number in range(4)]
     assert [file.name for file in kept.artifacts.files()] == ["1.txt", "2.txt", "3.txt"]
     assert not added[0].path.exists()
     assert kept.notices == ["0.txt was removed. A session keeps its newest 3 files, 1 MB in all."]
     with pytest.raises(NotFound, match="not there any more"):
         kept.artifacts.find(added[0].uri)
-
-
-async def test_the_oldest_go_when_all_are_too_big_but_the_newest_stays(kept: Kept) -> None:
+    # When all are too big, the newest stays.
     await kept.artifacts.add(b"x" * 600_000, "old.bin")
     newest = await kept.artifacts.add(b"x" * 1_600_000, "new.bin")
     assert kept.artifacts.files() == [newest]
@@ -192,3 +191,23 @@ TEMPORARY = tempfile.gettempdir()
 )
 def test_an_error_names_no_path_that_the_client_has_not_said(text: str, told: str) -> None:
     assert PATHS.hide(text, known="{'paths': ['/srv/out/mine']}") == told
+
+
+async def test_a_file_that_cannot_be_written_later_tells_of_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    files = Artifacts(FileSettings(output_dir=folder), print)
+    remote = Artifacts(FileSettings(output_dir=folder), print, remote=True)
+    folder.touch()
+    with pytest.raises(OSError, match="out") as failed:
+        files.reserve("page.pdf")
+    assert isinstance(files.not_written(failed.value), NotActionable)
+    assert str(files.not_written(failed.value)).startswith(f"The file could not be written in {folder} (")
+    assert "--output-dir" in str(files.not_written(failed.value))
+    assert str(folder) not in str(remote.not_written(failed.value))
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "told"), [(1, "file", "1 file"), (0, "step", "0 steps"), (1200, "line", "1,200 lines")]
+)
+def test_what_is_counted_is_told_in_its_number(number: int, noun: str, told: str) -> None:
+    assert counted(number, noun) == told

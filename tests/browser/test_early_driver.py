@@ -61,6 +61,5 @@ async def test_a_playwright_that_works_otherwise_starts_its_own(monkeypatch: pyt
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to find the processes")
 def test_a_server_has_one_driver(site: Site) -> None:
     with RawServer() as server:
-        server.initialize()
-        assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
+        server.opens(site.page("<h1>Here</h1>"))
         assert sum("playwright/driver/node" in command for command in server.descendants().values()) == 1

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mcp_browser.browser.process.divide import own_relay as relay
+from mcp_browser.browser.process.divide import own_relay
 from mcp_browser.browser.process.divide.divider import line
 from mcp_browser.browser.process.divide.own_relay import OwnTabs
 from mcp_browser.browser.process.launch import PORT_FILE, find_own_browser, places_of
@@ -22,9 +21,10 @@ from mcp_browser.dom.cdp import send
 from mcp_browser.errors import ActionError, BrowserUnavailable
 from mcp_browser.settings import BrowserSettings
 from tests.browser.conftest import Hand, browsing, dialog_of, managing, shown, until
-from tests.support.gates import listening
+from tests.support.gates import listening, relay
 from tests.support.own_chrome import WITNESS, User, users_browser
 from tests.support.site import Reply, Site
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -53,10 +53,7 @@ def witness(site: Site) -> str:
 def user(tmp_path_factory: pytest.TempPathFactory, witness: str) -> Iterator[User]:
     """The user, with one browser for all tests that do not quit it."""
     with users_browser(tmp_path_factory.mktemp("user"), witness) as user:
-        deadline = time.monotonic() + 30
-        while user.read(witness, "globalThis.inFront?.() ?? ''") != "visible,true":
-            assert time.monotonic() < deadline, "the user's page never got the focus"
-            time.sleep(0.05)
+        wait_until(lambda: user.read(witness, "globalThis.inFront?.() ?? ''") == "visible,true")
         yield user
         assert user.running, "it was ended"
 
@@ -67,9 +64,7 @@ async def hand(user: User) -> AsyncIterator[Hand]:
         yield hand
 
 
-async def test_it_works_in_its_own_tab_with_the_logins(
-    site: Site, user: User, hand: Hand, witness: str
-) -> None:
+async def test_it_works_in_its_own_tab_with_logins(site: Site, user: User, hand: Hand, witness: str) -> None:
     url = site.page(OWN)
     told = await hand.open(url)
     assert "login=ann" in shown(told)
@@ -302,31 +297,14 @@ async def test_the_user_is_waited_for_and_the_call_says_so(
     site: Site, tmp_path: Path, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As from Chrome 144 on: the answer to the connection comes once the user has confirmed it."""
-    monkeypatch.setattr(relay, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(own_relay, "ANSWER_SECONDS", 0.2)
     port, path = (user.folder / PORT_FILE).read_text().split()
-    confirmed = asyncio.Event()
-
-    async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if not (first := await reader.read(65_536)):
-            writer.close()
-            return
-        await confirmed.wait()
-        monkeypatch.setattr(relay, "ANSWER_SECONDS", 30)
-        there, back = await asyncio.open_connection("127.0.0.1", int(port))
-        back.write(first)
-        await asyncio.gather(_pump(reader, back), _pump(there, writer))
-
-    async with listening(ask) as asking, connected(tmp_path) as hand:
-        (tmp_path / PORT_FILE).write_text(f"{asking}\n{path}\n")
+    async with relay(int(port)) as asking, connected(tmp_path) as hand:
+        asking.freeze()
+        (tmp_path / PORT_FILE).write_text(f"{asking.port}\n{path}\n")
         for _ in range(2):
             with pytest.raises(BrowserUnavailable, match=r"asks its user .* then call again"):
                 await hand.look()
-        confirmed.set()
-        monkeypatch.setattr(relay, "ANSWER_SECONDS", 30)
+        monkeypatch.setattr(own_relay, "ANSWER_SECONDS", 30)
+        asking.thaw()
         assert "Allowed" in shown(await hand.open(site.page("<h1>Allowed</h1>")))
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while chunk := await reader.read(65_536):
-        writer.write(chunk)
-    writer.close()

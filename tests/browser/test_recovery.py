@@ -133,28 +133,28 @@ async def test_without_a_browser_the_call_says_how_to_get_one(monkeypatch: pytes
             await manager.start()
 
 
+LIBRARY = "x: error while loading shared libraries: "
+
+
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("of", "script", "said"),
     [
-        ("echo 'No usable sandbox! Update your kernel' >&2; exit 1", "--no-sandbox"),
-        ("echo 'Missing X server or $DISPLAY' >&2; exit 1", "--headless"),
-        ("echo 'x: error while loading shared libraries: libnss3.so' >&2; exit 127", "install-deps"),
-        ("exit 3", "could not be started"),
+        ("browser", "echo 'No usable sandbox! Update your kernel' >&2; exit 1", "--no-sandbox"),
+        ("browser", "echo 'Missing X server or $DISPLAY' >&2; exit 1", "--headless"),
+        ("browser", f"echo '{LIBRARY}libnss3.so' >&2; exit 127", "install-deps"),
+        ("browser", "exit 3", "could not be started"),
+        ("driver", f"echo '{LIBRARY}libatomic.so.1' >&2; exit 127", r"libatomic\.so\.1.*install --with-deps"),
     ],
 )
-async def test_a_failed_start_is_told(tmp_path: Path, script: str, said: str) -> None:
-    executable = program(tmp_path / "browser", script)
-    async with browsing(headless=None, executable=executable, isolated=True) as hand:
+async def test_a_failed_start_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of: str, script: str, said: str
+) -> None:
+    made = program(tmp_path / of, script)
+    if of == "driver":
+        monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(made))
+    given = {"headless": None, "executable": made} if of == "browser" else {}
+    async with browsing(isolated=True, **given) as hand:
         with pytest.raises(BrowserUnavailable, match=said):
-            await hand.look()
-
-
-async def test_a_library_that_a_driver_lacks_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    complaint = "node: error while loading shared libraries: libatomic.so.1"
-    node = program(tmp_path / "node", f"echo '{complaint}' >&2; exit 127")
-    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", str(node))
-    async with browsing(isolated=True) as hand:
-        with pytest.raises(BrowserUnavailable, match=r"libatomic\.so\.1.*install --with-deps"):
             await hand.look()
 
 

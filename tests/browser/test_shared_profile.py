@@ -18,7 +18,7 @@ from mcp_browser.errors import ProfileInUse
 from mcp_browser.settings import BrowserSettings, EgressSettings, ToolSettings
 from tests.browser.conftest import Hand, another, browsing, managing, shown, until
 from tests.support.family import family
-from tests.support.own_chrome import start_chromium
+from tests.support.own_chrome import end_group, foreign_chromium
 from tests.support.site import Site
 
 pytestmark = [
@@ -95,9 +95,7 @@ async def test_each_gets_its_own_downloads(both: tuple[Hand, Hand], site: Site) 
         assert (await anyio.Path(download.path).read_text()) == name
 
 
-async def test_each_sees_its_own_page_in_front_and_pastes_what_it_has_copied(
-    both: tuple[Hand, Hand], site: Site
-) -> None:
+async def test_each_sees_its_page_and_pastes_what_it_copied(both: tuple[Hand, Hand], site: Site) -> None:
     first, second = both
     draw = "<p id=out></p><script>requestAnimationFrame(() => out.textContent = 'drawn')</script>"
     for text, server in (("mine", first), ("yours", second)):
@@ -229,20 +227,12 @@ async def test_session_cookies_that_end_are_told_as_lost(tmp_path: Path, site: S
         assert "login=ann" not in shown(told)
 
 
-async def test_a_profile_of_another_program(
-    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_another_programs_profile(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_browser.browser.process.profile.ENDING_SECONDS", 0.1)
-    foreign = start_chromium(tmp_path, site.page("<p>Foreign</p>"), port=None)
-    try:
+    with foreign_chromium(tmp_path, site.page("<p>Foreign</p>"), port=None) as foreign:
         await until((tmp_path / "SingletonLock").is_symlink)
         async with browsing(profile=tmp_path) as server:
             with pytest.raises(ProfileInUse, match=r"in use by process \d+.*Close that one"):
                 await server.session.ensure_open()
-            os.killpg(foreign.pid, signal.SIGKILL)
-            foreign.wait()
+            end_group(foreign)
             assert "Mine" in shown(await server.open(site.page("<p>Mine</p>")))
-    finally:
-        if foreign.poll() is None:
-            os.killpg(foreign.pid, signal.SIGKILL)
-            foreign.wait()

@@ -197,12 +197,8 @@ async def input_required_result_multi_round(call: Call, _params: Nothing) -> Ans
 async def input_required_result_capabilities(call: Call, _params: Nothing) -> Answer:
     can = call.request.session.client_capabilities or types.ClientCapabilities()
     wanted: dict[str, Any] = {}
-    if can.elicitation is not None:
-        wanted |= NAME
-    if can.sampling is not None:
-        wanted["greeting"] = sample("Generate a greeting", 50)
-    if can.roots is not None:
-        wanted["client_roots"] = types.ListRootsRequest()
+    for capability, requests in ((can.elicitation, NAME), (can.sampling, GREETING), (can.roots, ROOTS)):
+        wanted |= {} if capability is None else requests
     if wanted and not call.params.input_responses:
         raise ask(wanted)
     return text("Nothing more can be asked.")

@@ -1,18 +1,29 @@
-"""Applications and component libraries, worked by policies that read only what the tools return."""
+"""Applications and component libraries, worked by policies that read only what the tools return.
 
+What came of it is read from the application's own state.
+"""
+
+import asyncio
+import io
 import json
 import re
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from PIL import Image
+from playwright.async_api import expect
 
 from tests.support.apps import Django, JupyterLab
 from tests.support.bookshop import Bookshop
-from tests.support.client import Browser, browsing
+from tests.support.client import Browser, Result, browsing
 from tests.support.packages import npm_packages
+from tests.support.person import Recorder, recorded
+from tests.support.principals import private_file
+from tests.support.scripts import passes_in_python, passes_in_typescript, run
 from tests.support.site import Reply, Request, Site
 from tests.support.waiting import until
 
@@ -32,9 +43,7 @@ async def browser() -> AsyncIterator[Browser]:
         yield running
 
 
-async def test_a_wrong_password_is_refused_and_a_popup_returns_to_the_form_that_opened_it(
-    django_admin: Django,
-) -> None:
+async def test_a_wrong_password_is_refused_and_a_popup_returns_to_its_opener(django_admin: Django) -> None:
     django_admin.reset()
     async with browsing("legacy") as browser:
         refused = await _log_in(browser, django_admin, "wrong")
@@ -65,9 +74,7 @@ async def _log_in(browser: Browser, app: Django, password: str) -> str:
     return await browser.click("button", "Log in")
 
 
-async def test_a_new_notebook_runs_cells_shows_their_output_and_is_saved_under_a_name(
-    jupyter: JupyterLab,
-) -> None:
+async def test_a_new_notebook_runs_cells_shows_their_output_and_is_saved_by_name(jupyter: JupyterLab) -> None:
     async with browsing("auto") as browser:
         # The server keeps what other tests have opened; `reset` begins with the launcher.
         await browser.open(f"{jupyter.url}/lab?reset")
@@ -108,9 +115,7 @@ async def test_a_required_parameter_left_empty_sends_nothing(browser: Browser, s
     assert sorted(shop.books) == [1, 3]
 
 
-async def test_a_whole_order_goes_through_select_switch_tabs_inputs_and_dialog(
-    browser: Browser, site: Site
-) -> None:
+async def test_an_order_goes_by_select_switch_tabs_inputs_and_dialog(browser: Browser, site: Site) -> None:
     orders: list[dict[str, Any]] = []
 
     def take(request: Request) -> Reply:
@@ -183,9 +188,7 @@ async def test_files_dropped_on_a_library_are_sent(site: Site, library: str, pag
         await until(lambda: all(text in b"".join(sent) for text in texts))
 
 
-async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_again(
-    jupyter: JupyterLab,
-) -> None:
+async def test_files_are_uploaded_to_jupyterlab_dropped_and_downloaded_again(jupyter: JupyterLab) -> None:
     async with browsing("auto", "--tools", "core,files") as browser:
         await browser.open(f"{jupyter.url}/lab?reset")
         await browser.wait_until("Launcher")
@@ -207,3 +210,146 @@ async def test_files_are_uploaded_to_jupyterlab_dropped_on_it_and_downloaded_aga
             told = await browser.do("wait_for_download")
         assert 'Downloaded "dropped.txt"' in told
         assert "by drop" in await browser.do("read_file", file="dropped.txt")
+
+
+# -- by coordinates of the pictures alone, as Roo-Code and UI-TARS do
+
+EYES = ("--tools", "core,mouse,scripting")
+
+
+async def ask(browser: Browser, script: str) -> Any:
+    """What the page's own script says."""
+    told = await browser.do("evaluate_script", script=script)
+    return json.loads(told.split("\n")[2])
+
+
+def size_of(result: Result) -> tuple[int, int]:
+    """Width and height of the picture in a result."""
+    return Image.open(io.BytesIO(result.images[0])).size
+
+
+async def test_a_map_is_dragged_and_zoomed_in_leaflet(site: Site) -> None:
+    modules = npm_packages("leaflet", "leaflet@1.9.4")
+    files = site.mount("/leaflet", modules / "leaflet" / "dist")
+    buffer = io.BytesIO()
+    Image.new("RGB", (256, 256), "#cfe3d0").save(buffer, "PNG")
+    tile = site.publish(buffer.getvalue(), path="/tile.png", content_type="image/png")
+    url = site.page(
+        f"<link rel=stylesheet href='{files}/leaflet.css'><script src='{files}/leaflet.js'></script>"
+        "<div id=map style='position:absolute;inset:0'></div><script>"
+        "const map = L.map('map', { inertia: false, zoomAnimation: false }).setView([50, 10], 5);"
+        f"L.tileLayer('{tile}').addTo(map); L.marker([50, 10]).addTo(map).bindPopup('Here it is');</script>"
+    )
+
+    async with browsing("auto", *EYES, "--device-scale", "2", "--screenshot-max-side", "800") as browser:
+        await browser.open(url)
+        first = await browser.call("screenshot")
+        width, height = size_of(first)
+        await browser.do("mouse_click", at=f"{width // 2},{height // 2 - 8}")
+        popup = await ask(browser, "document.querySelector('.leaflet-popup-content').textContent")
+        start, end = (f"{width * part:.0f},{height * 0.3:.0f}" for part in (0.3, 0.5))
+        dragged = await browser.call("mouse_drag", start=start, end=end)
+        moved = await ask(browser, "map.getCenter().lng")
+        await browser.do("mouse_wheel", at="[0.5,0.5,0.5,0.5]", direction="up", pixels=120)
+        await browser.do("evaluate_script", script="new Promise(r => setTimeout(r, 200))")
+        closer = await ask(browser, "map.getZoom()")
+        await browser.do("mouse_click", at="[0.3,0.7,0.3,0.7]", clicks=2)
+        closest = await ask(browser, "map.getZoom()")
+
+    assert popup == "Here it is"
+    assert size_of(dragged) == (width, height)
+    # A fifth of 1280 pixels, at 5 * 256 pixels for 360 degrees at zoom 0.
+    assert moved == pytest.approx(10 - 256 * 360 / (256 * 2**5), abs=1.5)
+    assert closer > 5
+    assert closest == closer + 1
+
+
+async def test_cards_are_dragged_to_another_column_of_a_board(site: Site) -> None:
+    modules = npm_packages("sortable", "sortablejs@1.15.6")
+    files = site.mount("/sortable", modules / "sortablejs")
+    card = "<div class=card style='height:60px;margin:8px;background:#def'>"
+    url = site.page(
+        "<style>.col { width: 300px; height: 400px; background: #eee }</style>"
+        f"<script src='{files}/Sortable.min.js'></script><div style='display:flex;gap:40px'>"
+        f"<div class=col id=todo>{card}One</div>{card}Two</div></div>"
+        f"<div class=col id=done>{card}Three</div></div></div>"
+        "<script>for (const col of document.querySelectorAll('.col'))"
+        " Sortable.create(col, { group: 'board', animation: 0 });</script>"
+    )
+    cards = "[...document.getElementById(id).children].map(card => card.textContent)"
+
+    async with browsing("auto", *EYES, "--screenshot-max-side", "640") as browser:
+        await browser.open(url)
+        await browser.do("screenshot")
+        dragged = await browser.do("mouse_drag", start="50,20", end="250,100")
+        after = await ask(browser, f"['todo', 'done'].map(id => {cards})")
+
+    assert after == [["Two"], ["Three", "One"]]
+    assert "Dragged from 100,40" in dragged
+
+
+# -- a person: what they do is recorded; the tests run and pass, and the task is done again
+
+
+async def again(recorder: Recorder, folder: Path, *flags: str) -> None:
+    """Do the recorded task again without a model."""
+    command = [sys.executable, "-m", "mcp_browser", "run", "--replay", recorder.task, "--headless"]
+    ran = await run([*command, "--isolated", "--tasks-dir", str(folder / "tasks"), *flags], folder)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+async def test_what_a_person_does_in_django_admin_is_done_again(django_admin: Django, tmp_path: Path) -> None:
+    app = django_admin
+    app.reset()
+    async with recorded(f"{app.url}/admin/", tmp_path, "django") as recorder:
+        person, page = recorder.person, recorder.person.page
+        await person.fill(page.get_by_label("Username"), app.user)
+        await person.press("Tab")
+        await page.keyboard.type(app.password)
+        await person.press("Enter")
+        await person.click(page.get_by_role("link", name="Groups"))
+        await person.click(page.get_by_role("link", name="Add group"))
+        await person.fill(page.get_by_label("Name:"), "Editors")
+        await person.click(page.locator("#id_permissions_from option", has_text="Can view user"))
+        await person.click(page.get_by_role("button", name="Choose selected permissions"))
+        await person.click(page.get_by_role("button", name="Save", exact=True))
+        await expect(page.get_by_text("was added successfully")).to_be_visible(timeout=20_000)
+        await recorder.check("text", page.locator("li.success"))
+        await asyncio.sleep(0.5)
+    groups = "SELECT auth_group.name, codename FROM auth_group JOIN auth_group_permissions AS has "
+    groups += "ON has.group_id = auth_group.id JOIN auth_permission ON auth_permission.id = has.permission_id"
+    assert app.query(groups) == [("Editors", "view_user")]
+    assert app.password not in recorder.written()
+    for file, passes in zip(recorder.files, (passes_in_python, passes_in_typescript), strict=False):
+        app.reset()
+        await passes(file, PASSWORD=app.password)
+        assert app.query(groups) == [("Editors", "view_user")], file.name
+    app.reset()
+    secrets = private_file(
+        tmp_path / "secrets.toml", f'[password]\nvalue = "{app.password}"\ndomains = ["127.0.0.1"]\n'
+    )
+    values = ("--variable", "Name:=Writers", "--variable", "Editors=Writers")
+    await again(recorder, tmp_path, "--secrets", str(secrets), "--secret", "password", *values[:2])
+    assert app.query(groups) == [("Writers", "view_user")]
+
+
+async def test_what_a_person_does_in_jupyterlab_is_done_again(jupyter: JupyterLab, tmp_path: Path) -> None:
+    async with recorded(f"{jupyter.url}/lab?reset", tmp_path, "jupyter") as recorder:
+        person, page = recorder.person, recorder.person.page
+        await person.click(page.get_by_role("button", name=re.compile("^Python 3")))
+        await expect(page.locator(".jp-Notebook .cm-content").first).to_be_visible(timeout=40_000)
+        await expect(page.get_by_role("button", name=re.compile("Idle$"))).to_be_visible(timeout=40_000)
+        await recorder.check("visible", page.get_by_role("button", name=re.compile("Idle$")))
+        await asyncio.sleep(0.5)
+        await person.click(page.locator(".jp-Notebook .cm-content"))
+        await page.keyboard.type("print(6 * 7)", delay=10)
+        await person.press("Shift+Enter")
+        await expect(page.get_by_text("42", exact=True)).to_be_visible(timeout=40_000)
+        await recorder.check("visible", page.get_by_text("42", exact=True))
+        await asyncio.sleep(0.5)
+    for file, passes in zip(recorder.files, (passes_in_python, passes_in_typescript), strict=False):
+        jupyter.reset()
+        await passes(file)
+    jupyter.reset()
+    await again(recorder, tmp_path)
+    assert [file.name for file in jupyter.folder.glob("*.ipynb")] == ["Untitled.ipynb"]

@@ -18,6 +18,7 @@ from tests.support.client import ERAS, Era, browsing
 from tests.support.remote import reached
 from tests.support.servers import server_of
 from tests.support.site import Reply, Site
+from tests.support.waiting import until
 
 GROUPS = ("--tools", "core,person", "--takeover-wait", "0.1")
 CAPTCHA = """
@@ -49,8 +50,7 @@ class Person:
         self.question = params.message
         self.asked.set()
         await self.solves.wait()
-        while not any(self.seen in request for request in self._site.requests):  # noqa: ASYNC110 - another thread
-            await asyncio.sleep(0.05)
+        await until(lambda: any(self.seen in request for request in self._site.requests))
         return types.ElicitResult(action="accept", content={"outcome": "Done", "note": "It was a duck."})
 
 

@@ -23,6 +23,7 @@ from tests.support.family import family
 from tests.support.principals import private_file
 from tests.support.process import own_environment
 from tests.support.site import Site
+from tests.support.waiting import wait_until
 
 NOW = 30.0
 """How long a process may take to end on the busiest machine, seconds."""
@@ -116,18 +117,13 @@ fresh = pytest.fixture(name="fresh")(opened)
 """A shell in which nothing has been done."""
 
 
-def ended(pid: int) -> bool:
-    """Whether a process ends soon, or has ended."""
-    limit = time.monotonic() + NOW
-    while (lives := bool(family(pid))) and time.monotonic() < limit:
-        time.sleep(0.02)
-    return not lives
+def ends(pid: int) -> None:
+    """A process ends soon, or has ended."""
+    wait_until(lambda: not family(pid), seconds=NOW)
 
 
 @pytest.mark.smoke
-def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stopped(
-    fresh: Shell, site: Site
-) -> None:
+def test_a_session_goes_on_between_commands_and_leaves_nothing_when_stopped(fresh: Shell, site: Site) -> None:
     url = site.page("<p id=count>Count 0</p><button onclick='count.textContent = `Count 1`'>More</button>")
     assert "No session is open" in fresh.do("status")
 
@@ -151,14 +147,12 @@ def test_a_session_goes_on_between_commands_and_leaves_nothing_when_it_is_stoppe
     assert fresh.server() == pid
 
     assert fresh.do("stop") == "default: stopped\n"
-    assert ended(pid)
+    ends(pid)
     assert fresh.files == []
     assert fresh.do("stop") == "default: was not running\n"
 
 
-def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_command_is_replaced(
-    fresh: Shell, site: Site
-) -> None:
+def test_shells_share_a_server_from_the_start_and_a_killed_one_is_replaced(fresh: Shell, site: Site) -> None:
     url = site.page("<h1>Teas</h1>")
     begun = [fresh.begin("-s", "work", "go_to_url", url) for _ in range(3)]
     for process in begun:
@@ -173,7 +167,7 @@ def test_shells_that_begin_at_once_share_one_server_and_one_that_is_killed_in_a_
     os.kill(pid, signal.SIGKILL)
     _, errors = waiting.communicate(timeout=60)
     assert (waiting.returncode, "ended before it answered" in errors) == (1, True)
-    assert ended(pid)
+    ends(pid)
     assert "No session is open" in fresh.do("status")
     code, output, errors = fresh.run("-s", "work", "go_to_url", url)
     assert (code, "# Teas" in output) == (0, True)
@@ -189,9 +183,7 @@ def test_a_command_that_is_ended_while_its_server_starts_leaves_the_next_one_its
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     begun = fresh.begin("get_state")
     signal.signal(signal.SIGINT, before)
-    limit = time.monotonic() + NOW
-    while "default.log" not in fresh.files and time.monotonic() < limit:
-        time.sleep(0.01)
+    wait_until(lambda: "default.log" in fresh.files, seconds=NOW)
     begun.send_signal(number)
     begun.communicate(timeout=NOW)
     assert begun.returncode == (130 if number == signal.SIGINT else -number)
@@ -225,7 +217,7 @@ def test_other_settings_are_refused_and_another_version_is_replaced(
     code, output, errors = fresh.run("go_to_url", url, PYTHONPATH=paths)
     assert (code, "# Here" in output) == (0, True)
     assert re.search(r"the background server was version .*, this is 99\.0: it is replaced", errors)
-    assert ended(pid)
+    ends(pid)
     assert "version 99.0" in fresh.do("status")
 
 
@@ -248,7 +240,7 @@ def test_a_session_ends_when_it_is_idle_for_long(fresh: Shell, site: Site) -> No
     fresh.do("--idle-timeout", "3", "go_to_url", site.page("<h1>Here</h1>"))
     pid = fresh.server()
 
-    assert ended(pid)
+    ends(pid)
     assert fresh.files == []
 
 
@@ -265,7 +257,7 @@ def test_where_there_are_no_unix_sockets_a_token_lets_in(fresh: Shell, site: Sit
 
     pid = fresh.server()
     os.kill(pid, signal.SIGKILL)
-    assert ended(pid)
+    ends(pid)
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as stranger:
         stranger.settimeout(NOW)
         # It plays the server at the same port, and gets no command.
@@ -400,9 +392,7 @@ def test_several_commands_come_from_standard_input(shell: Shell, site: Site) -> 
     assert (code, "Clicked" in output, "1 call after it not done" in errors) == (1, True, True)
 
 
-def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_a_closed_input_is_said(
-    shell: Shell,
-) -> None:
+def test_commands_of_a_terminal_are_not_asked_for_as_a_secret_and_closed_input_is_said(shell: Shell) -> None:
     command = [sys.executable, "-m", "mcp_browser", "do", "--json", "-"]
 
     def done(words: list[str], given: int | None = None) -> subprocess.CompletedProcess[bytes]:

@@ -1,5 +1,11 @@
-"""Files both ways through a real client: over stdio, and from and to another machine."""
+"""Files, recordings and extracted data through a real client: over stdio, and from and to another machine."""
 
+import base64
+import csv
+import io
+import itertools
+import json
+import zipfile
 from pathlib import Path
 
 import anyio
@@ -8,15 +14,14 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.support.client import Era, browsing
-from tests.support.remote import RemoteBrowser, RemoteServer, connected, serving
+from tests.support.client import ERAS, MODERN_FIRST, Era, browsing
+from tests.support.remote import RemoteBrowser, RemoteServer, connected, files_in, reached, serving
 from tests.support.site import Site
+from tests.support.video import RED, shows
 
 
 @pytest.mark.slow
-async def test_temporary_files_are_gone_when_the_server_ends_and_named_folders_stay(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_temporary_files_go_with_the_server_and_named_folders_stay(site: Site, tmp_path: Path) -> None:
     async with browsing("auto") as browser:
         await browser.open(site.page("<h1>Here</h1>"))
         told = await browser.do("save_pdf", name="temporary")
@@ -91,3 +96,88 @@ async def test_a_remote_client_gives_files_and_gets_files(site: Site, transport:
                 with pytest.raises(MCPError, match="There is no file"):
                     await browser.client.read_resource(link.uri)
                 assert get(server, link.uri).status_code == 404
+
+
+# -- recordings
+
+TICKS = """<style>body{background:red}</style><p id=p></p>
+<script>let n = 0; setInterval(() => { p.textContent = `Tick ${++n}` }, 100)</script>"""
+
+
+def holds(trace: Path, text: bytes) -> bool:
+    with zipfile.ZipFile(trace) as parts:
+        return any(text in parts.read(name) for name in parts.namelist())
+
+
+@pytest.mark.parametrize("era", MODERN_FIRST)
+async def test_a_client_records_a_video_and_reads_it(site: Site, era: Era, tmp_path: Path) -> None:
+    async with browsing(era, "--tools", "core,recording") as browser:
+        await browser.open(site.page(TICKS))
+        assert "60 minutes and 200 MB at most" in await browser.do("start_recording", name="ticks")
+        await browser.do("wait_for", text="Tick 20", timeout=60)
+        answer = await browser.answer("stop_recording", {})
+        (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
+        assert (link.name, link.mime_type) == ("ticks.webm", "video/webm")
+        (contents,) = (await browser.client.read_resource(link.uri)).contents
+        assert isinstance(contents, types.BlobResourceContents)
+        copy = tmp_path / "copy.webm"
+        copy.write_bytes(base64.b64decode(contents.blob))
+        assert shows(copy, RED)
+
+
+@pytest.mark.parametrize("era", MODERN_FIRST)
+async def test_a_server_over_stdio_records_to_the_end(site: Site, era: Era, tmp_path: Path) -> None:
+    async with browsing(era, "--record", "video", "--output-dir", str(tmp_path)) as browser:
+        await browser.open(site.page(TICKS))
+        await browser.do("wait_for", text="Tick 20", timeout=60)
+    (video,) = files_in(tmp_path)
+    assert shows(video, RED)
+
+
+@pytest.mark.parametrize("kind", ["video", "trace"])
+async def test_a_server_over_http_records_each_session(site: Site, kind: str, tmp_path: Path) -> None:
+    async with serving("--http", "--record", kind, "--output-dir", str(tmp_path)) as server:
+        for _ in range(2):
+            async with connected(server.url, "legacy") as browser:
+                await browser.open(site.page(TICKS))
+                await browser.do("wait_for", text="Tick 20", timeout=60)
+    first, second = files_in(tmp_path)
+    for path in (first, second):
+        if kind == "video":
+            assert shows(path, RED)
+        else:
+            assert holds(path, b"Tick")
+
+
+# -- extracted data
+
+ROWS = [[f"Part {n}", str(n * 7), f"2026-01-{n % 28 + 1:02}"] for n in range(1, 2001)]
+STOCK = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in ROWS)
+PAGE = f"""<table><caption>Lamps</caption><tr><th>Name<th>Price<tr><td>Lamp 1<td>£1.50</table>
+<table><tr><th>Part<th>Count<th>Seen{STOCK}</table>"""
+LAMPS = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}},
+}
+
+
+@pytest.mark.parametrize(("way", "era"), [*itertools.product(("stdio", "http"), ERAS)])
+async def test_content_is_whole_in_each_channel_over_each_transport(site: Site, way: str, era: Era) -> None:
+    async with reached(way, era, "--tools", "core,extraction") as browser:
+        await browser.open(site.page(PAGE))
+        result = await browser.call("extract_data", output_schema=LAMPS)
+        assert result.structured is not None
+        assert result.structured["data"] == [{"name": "Lamp 1", "price": 1.5}]
+        # For a client that gives its model the texts alone.
+        framed = result.text.partition(" untrusted>\n")[2].rpartition("\n</page>")[0]
+        assert json.loads(framed) == result.structured
+
+        session = {"session": browser.session} if isinstance(browser, RemoteBrowser) else {}
+        answer = await browser.answer("extract_tables", {"table": 2, **session})
+        assert answer.structured_content is None
+        assert "Table 2, 2,000 rows, 3 columns, whole in the file" in answer.model_dump_json()
+        assert way == "stdio" or "/tmp" not in answer.model_dump_json()
+        (link,) = [part for part in answer.content if isinstance(part, types.ResourceLink)]
+        (contents,) = (await browser.client.read_resource(link.uri)).contents
+        assert isinstance(contents, types.TextResourceContents)
+        assert list(csv.reader(io.StringIO(contents.text))) == [["Part", "Count", "Seen"], *ROWS]

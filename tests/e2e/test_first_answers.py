@@ -3,18 +3,16 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.process import succeeds
+from tests.support.process import RawServer, succeeds
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the SDK's own transport serves there")
 
@@ -93,7 +91,7 @@ PARAMETERS = [
 
 
 @contextmanager
-def server(cache: Path, *, hold: bool = False) -> Generator[subprocess.Popen[str]]:
+def server(cache: Path, *, hold: bool = False) -> Generator[RawServer]:
     site = cache / "site"
     site.mkdir(exist_ok=True)
     if not (site / "sitecustomize.py").exists():
@@ -101,47 +99,18 @@ def server(cache: Path, *, hold: bool = False) -> Generator[subprocess.Popen[str
     # Nothing is kept for a server that is traced.
     untraced = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     # No browser is wanted, nor a driver.
-    nothing = {"PLAYWRIGHT_NODEJS_PATH": shutil.which("true") or ""}
+    nothing = {"PLAYWRIGHT_NODEJS_PATH": shutil.which("true") or "", "HOLD_IMPORTS": "yes" if hold else ""}
     environment = {**untraced, **nothing, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(site)}
-    command = [sys.executable, "-m", "mcp_browser", "--cdp-endpoint", "http://127.0.0.1:9"]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**environment, "HOLD_IMPORTS": "yes"} if hold else environment,
-        text=True,
-        encoding="utf-8",
-    )
-    # A server that says nothing is read from for ever.
-    limit = threading.Timer(LONGEST, process.kill)
-    limit.start()
-    try:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
-        if not hold:
-            assert process.wait(60) == 0
-    finally:
-        limit.cancel()
-        process.kill()
-        process.wait()
+    with RawServer(browser=("--cdp-endpoint", "http://127.0.0.1:9"), environment=environment) as running:
+        yield running
+        running.process.kill() if hold else running.all_lines()
 
 
-def talk(process: subprocess.Popen[str], lines: list[str], count: int) -> list[str]:
+def talk(server: RawServer, lines: list[str], count: int) -> list[str]:
     """The first answers to the lines, sent all at once, sorted."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write("".join(f"{line}\n" for line in lines))
-    process.stdin.flush()
-    return sorted(process.stdout.readline() for _ in range(count))
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LONGEST
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    server.write(*lines)
+    wait_until(lambda: len(server.lines) >= count, seconds=LONGEST)
+    return sorted(server.lines[:count])
 
 
 def number_kept(cache: Path) -> int:
@@ -152,20 +121,13 @@ def number_kept(cache: Path) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("lines", "count"), PARAMETERS)
-def test_answers_are_the_same_whether_they_are_known_or_not(
-    tmp_path: Path, lines: list[str], count: int
-) -> None:
+def test_answers_are_the_same_whether_known_or_not(tmp_path: Path, lines: list[str], count: int) -> None:
     with server(tmp_path) as process:
         first = talk(process, lines, count)
-        assert process.stdin is not None
-        process.stdin.close()
-        assert process.stdout is not None
-        assert process.stdout.read() == "", "there are no more answers"
+        assert len(process.all_lines()) == count, "there are no more answers"
     with server(tmp_path) as process:
         assert talk(process, lines, count) == first
-        process.stdin.close() if process.stdin is not None else None
-        assert process.stdout is not None
-        assert process.stdout.read() == "", "nothing is answered twice"
+        assert len(process.all_lines()) == count, "nothing is answered twice"
 
 
 @pytest.mark.parametrize("start", [START, MODERN_START], ids=["handshake", "modern"])
@@ -174,7 +136,7 @@ def test_the_first_answers_wait_for_no_import_that_they_do_not_need(tmp_path: Pa
     with server(tmp_path) as process:
         first = talk(process, start, count)
         # They are kept beside the work; a server that ends at once may keep the first one only.
-        wait_until(lambda: number_kept(tmp_path) >= count)
+        wait_until(lambda: number_kept(tmp_path) >= count, seconds=LONGEST)
     # In a checkout, files come and go beside the package.
     (tmp_path / "site" / "notes.txt").touch()
     with server(tmp_path, hold=True) as process:
@@ -195,7 +157,7 @@ def test_what_is_kept_is_ignored_when_it_cannot_be_read_or_is_of_another_install
     (tmp_path / "site" / "installed-1.0.dist-info").mkdir()
     with server(tmp_path) as process:
         assert talk(process, START, 2) == first
-        wait_until(lambda: json.loads(path.read_text())["made_by"] != made["made_by"])
+        wait_until(lambda: json.loads(path.read_text())["made_by"] != made["made_by"], seconds=LONGEST)
 
 
 def test_the_end_of_input_right_after_the_handshake_ends_the_server(tmp_path: Path) -> None:

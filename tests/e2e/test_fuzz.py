@@ -196,9 +196,7 @@ HOSTILE_HEADERS = (
 )
 
 
-def test_hostile_bodies_and_headers_are_answered_without_harm(
-    server: RemoteServer, legacy: dict[str, str]
-) -> None:
+def test_hostile_bodies_and_headers_do_no_harm(server: RemoteServer, legacy: dict[str, str]) -> None:
     cases = [(body, more) for more in ({}, legacy, VERSION) for body in HOSTILE_BODIES]
     for body, more in (*cases, *((json.dumps(LIST_TOOLS).encode(), more) for more in HOSTILE_HEADERS)):
         status, answer = ask(server, "POST", "/mcp", (JSON | more).items(), body)

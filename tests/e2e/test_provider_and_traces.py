@@ -16,7 +16,7 @@ from mcp.client.stdio import stdio_client
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from tests.support.agents import data, text
+from tests.support.agents import data, done, output, text
 from tests.support.aimock import KEY, calls, fails, running_aimock
 from tests.support.principals import private_file
 from tests.support.process import RawServer
@@ -55,11 +55,6 @@ def attributes(span: Span) -> dict[str, Any]:
     }
 
 
-def thinks(action: dict[str, Any]) -> dict[str, Any]:
-    thoughts = {"evaluation_previous_goal": "", "memory": "", "next_goal": "go on"}
-    return calls(arguments={"current_state": thoughts, "action": [action]})
-
-
 @asynccontextmanager
 async def connected(folder: Path, environment: dict[str, str], *flags: str) -> AsyncGenerator[Client]:
     """A client of a server with these variables; its standard error goes to a file."""
@@ -92,8 +87,8 @@ async def left(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Left:
         aimock.says(
             fails(429, f"Slow down, {KEY}.", retry_after=0),
             {"content": "Let me think."},
-            thinks(typing),
-            thinks({"done": {"success": True, "text": "Typed."}}),
+            calls(arguments=output(typing)),
+            calls(arguments=done("Typed.")),
         )
         environment = {**aimock.environment, "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
         flags = ["--model", "openai:gpt-5-mini", "--secrets", str(secrets)]
@@ -180,9 +175,7 @@ def test_spans_hold_nothing_of_the_page_the_task_or_the_model(left: Left) -> Non
     ("exporter", "words"),
     [("zipkin", "otlp, console and none are known"), ("otlp", "only http/protobuf is known")],
 )
-async def test_an_exporter_that_is_not_known_ends_the_start(
-    tmp_path: Path, exporter: str, words: str
-) -> None:
+async def test_an_unknown_exporter_ends_the_start(tmp_path: Path, exporter: str, words: str) -> None:
     environment = {"OTEL_TRACES_EXPORTER": exporter, "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever a client makes of a server that ends
         async with connected(tmp_path, environment):
@@ -212,7 +205,6 @@ def test_a_receiver_that_hangs_does_not_hold_the_process(site: Site, monkeypatch
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", site.route("/silent", hang))
     with RawServer() as server:
         server.initialize()
-        assert server.process.stdin is not None
-        server.process.stdin.close()
+        server.end()
         assert server.process.wait(30) == 0
     assert "POST /silent/v1/traces" in site.requests

@@ -89,9 +89,7 @@ async def test_a_task_can_be_started_and_asked_for(client: Client, desk: Desk, s
         assert told in await refusal(client, tool, task)
 
 
-async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
-    client: Client, desk: Desk, site: Site
-) -> None:
+async def test_a_task_is_paused_told_resumed_stopped_resumed(client: Client, desk: Desk, site: Site) -> None:
     desk.follow(FIND)
     arguments = {"task": "Look for ever.", "start_url": site.page(COUNTER), "wait": False}
     started = await client.call_tool("run_task", arguments)
@@ -117,9 +115,7 @@ async def test_a_task_is_paused_told_resumed_stopped_and_goes_on(
     assert data(ended)["status"] == "stuck", "it has gone on to its end"
 
 
-async def test_a_cancelled_call_ends_the_task_and_leaves_the_browser(
-    client: Client, desk: Desk, site: Site
-) -> None:
+async def test_a_cancelled_call_ends_the_task_not_the_browser(client: Client, desk: Desk, site: Site) -> None:
     desk.follow(WAIT)
     url, seen, before = site.page(COUNTER), len(site.requests), set(desk.tasks.iterdir())
     calling = asyncio.create_task(client.call_tool("run_task", {"task": "Wait.", "start_url": url}))
@@ -133,9 +129,7 @@ async def test_a_cancelled_call_ends_the_task_and_leaves_the_browser(
     assert "Count 0" in text(again)
 
 
-async def test_a_question_that_nobody_can_answer_is_told_and_the_task_goes_on_when_it_is(
-    client: Client, desk: Desk
-) -> None:
+async def test_a_question_nobody_can_answer_is_told_and_answered_later(client: Client, desk: Desk) -> None:
     desk.follow(output({"call_user": {"question": "What is the code?"}}), done("In."))
     result = await client.call_tool("run_task", {"task": "Log in."})
     assert result.is_error
@@ -301,9 +295,7 @@ TYPED = output({"send_keys": {"keys": "Tab"}}, {"send_keys": {"keys": "<secret>l
 
 
 @pytest.mark.parametrize("era", MODERN_FIRST)
-async def test_a_secret_is_given_on_a_page_of_the_servers_or_not_at_all(
-    fresh: Desk, era: Era, site: Site
-) -> None:
+async def test_a_secret_is_given_on_the_servers_page_or_not_at_all(fresh: Desk, era: Era, site: Site) -> None:
     fresh.follow(SECRET_QUESTION, TYPED, done("In."))
     urls: list[str] = []
     visits: list[asyncio.Task[httpx2.Response]] = []

@@ -76,13 +76,9 @@ class Client(RawServer):
         pages = set(re.findall(r"Page of (\d+)", state))
         assert pages == {str(self.number)}, state
 
-    def end(self, how: str) -> None:
+    def go(self, how: str) -> None:
         """Kill the server, or leave it as clients do."""
-        if how == "killed":
-            self.process.kill()
-        else:
-            assert self.process.stdin is not None
-            self.process.stdin.close()
+        self.end(signal.SIGKILL if how == "killed" else None)
         self.process.wait(30)
 
 
@@ -103,13 +99,8 @@ def browsers(folder: Path) -> list[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             command = process.cmdline()
-            is_main = not any(word.startswith("--type=") for word in command)
-            started = "--remote-debugging-pipe" in command and is_main
-            if (
-                started
-                and f"--user-data-dir={folder}" in command
-                and "profile_client.py" not in " ".join(command)
-            ):
+            is_one = {"--remote-debugging-pipe", f"--user-data-dir={folder}"} <= set(command)
+            if is_one and not re.search(r" --type=|profile_client\.py", " ".join(command)):
                 found.append(process)
     return found
 
@@ -128,7 +119,7 @@ def test_many_clients_killed_in_any_order_share_one_browser(
         left = chance.sample(everyone, CLIENTS)
         while left:
             going = left.pop()
-            going.end(chance.choice(("killed", "left")))
+            going.go(chance.choice(("killed", "left")))
             at_once(chance.sample(left, min(2, len(left))), Client.check)
             if len(left) == 1:
                 at_once(left, lambda last: last.press("Count"))
@@ -149,7 +140,7 @@ def test_a_broker_that_dies_is_replaced_by_one_for_all(site: Site, tmp_path: Pat
         assert all("Hello Ann" in told for told in at_once(everyone, Client.again))
         (another,) = browsers(tmp_path)
         assert another != browser
-        everyone[1].end("killed")
+        everyone[1].go("killed")
         everyone[0].check()
 
 
@@ -162,16 +153,11 @@ async def test_the_users_browser_outlives_a_server(
         users_browser(tmp_path, witness) as user,
         RawServer("--connect", str(user.folder), browser=()) as server,
     ):
-        server.initialize()
-        told = server.call("go_to_url", url=url)["content"][0]["text"]
+        told = server.opens(url)
         assert "The client's" in told
         assert "1 tab of its user's is not touched" in told
         assert user.attached() == {url}
-        if how is None:
-            assert server.process.stdin is not None
-            server.process.stdin.close()
-        else:
-            server.process.send_signal(how)
+        server.end(how)
         assert server.left_over(seconds=40) == {}
         await until(lambda: not user.attached())
         # Nobody is left to close what a server that was killed had open.

@@ -44,15 +44,6 @@ ENDING_SECONDS = 90
 """The driver gives its browser 30 to end; on a busy machine the start may take as long before that."""
 
 
-def end(server: RawServer, how: str) -> None:
-    number = ENDS[how]
-    if number is None:
-        assert server.process.stdin is not None
-        server.process.stdin.close()
-    else:
-        server.process.send_signal(number)
-
-
 MOMENTS = [(how, moment) for moment in ("idle", "navigating", "while the browser starts") for how in ENDS]
 
 
@@ -65,15 +56,14 @@ def test_no_process_outlives_a_server(site: Site, how: str, moment: str) -> None
             while len(server.descendants()) < 2:
                 assert server.process.poll() is None
         else:
-            server.initialize()
-            assert not server.call("go_to_url", url=site.page("<h1>Here</h1>"))["isError"]
+            server.opens(site.page("<h1>Here</h1>"))
             assert len(server.descendants()) > 2, "the browser runs as processes of its own"
         if moment == "navigating":
             seen = len(site.requests)
             server.send("tools/call", {"name": "go_to_url", "arguments": {"url": site.url + "/hang"}})
             while "GET /hang" not in site.requests[seen:]:
                 assert server.process.poll() is None
-        end(server, how)
+        server.end(ENDS[how])
         assert server.left_over(seconds=ENDING_SECONDS) == {}
 
 
@@ -83,7 +73,7 @@ def test_the_exit_code_tells_the_signal_or_is_zero_at_the_end_of_input() -> None
     for how in ("end of input", "SIGTERM", "SIGINT"):
         with RawServer() as server:
             server.initialize()
-            end(server, how)
+            server.end(ENDS[how])
             codes[how] = server.process.wait(ENDING_SECONDS)
     assert codes == {"end of input": 0, "SIGTERM": 128 + 15, "SIGINT": 128 + 2}
 
@@ -101,22 +91,18 @@ def test_stdout_carries_nothing_but_the_protocol(site: Site, tmp_path: Path) -> 
     )
     page = site.page("<button onclick=\"console.log('clicked'); throw new Error('oops')\">Go</button>")
     with RawServer("--actions", str(actions)) as server:
-        server.initialize()
+        server.opens(page)
         assert server.call("chatter", word="hello")["content"][0]["text"].startswith("hello")
-        server.call("go_to_url", url=page)
         server.call("click_element", index=1)
         server.request("tools/call", {"name": "nope"})
-        end(server, "end of input")
-        server.process.wait(10)
-        assert server.lines
-        for line in server.lines:
+        lines = server.all_lines()
+        assert lines
+        for line in lines:
             assert json.loads(line)["jsonrpc"] == "2.0"
 
 
 def test_garbage_on_stdin_does_not_end_the_server(site: Site) -> None:
     with RawServer() as server:
         server.initialize()
-        assert server.process.stdin is not None
-        server.process.stdin.write("this is not JSON\n{}\n[]\n")
-        server.process.stdin.flush()
+        server.write("this is not JSON", "{}", "[]")
         assert not server.call("go_to_url", url=site.page("<p>still here</p>"))["isError"]

@@ -1,10 +1,11 @@
-"""The tasks of the benchmark: this server does each of them, and within its budget."""
+"""The tasks of the benchmark and of MiniWoB++: this server does each, by policies that read its results."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from benchmarks import servers
 from benchmarks.tasks import libraries, run
@@ -13,6 +14,10 @@ from benchmarks.tasks.stage import Stage
 from benchmarks.tasks.task import OURS, TASKS
 from mcp_browser.browser.process.launch import find_browser, uses_sandbox
 from mcp_browser.settings import Settings
+from tests.e2e.miniwob.player import Player
+from tests.e2e.miniwob.policies import POLICIES
+from tests.support.client import Browser, browsing
+from tests.support.miniwob import Gym, running_gym
 
 pytestmark = pytest.mark.apps
 
@@ -72,3 +77,30 @@ def test_a_policy_that_reads_only_what_the_tools_return_does(
     assert TASKS[name].policy(hand, stage), "\n".join(hand.transcript)
     hand.call("close_session")
     assert all(characters < MOST for _, characters in hand.calls)
+
+
+# -- MiniWoB++ over stdio: a policy for each task, two seeds each, the reward told by the page itself
+
+SEEDS = (1, 2)
+
+
+@pytest.fixture(scope="module")
+def gym() -> Iterator[Gym]:
+    with running_gym() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    async with browsing() as connected:
+        yield connected
+
+
+@pytest.mark.parametrize("task", POLICIES)
+async def test_a_policy_that_reads_only_tool_results_solves(gym: Gym, browser: Browser, task: str) -> None:
+    for seed in SEEDS:
+        player = Player(browser.client)
+        await player.start(gym.episode(task, seed))
+        await POLICIES[task](player)
+        outcome = gym.outcome(task, seed)
+        assert outcome.reward > 0, f"{task}, seed {seed}: {outcome}; the goal was: {player.goal}"

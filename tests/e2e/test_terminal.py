@@ -179,9 +179,7 @@ async def test_a_run_is_ended_at_a_question_and_says_how_to_go_on(
         assert await screen.ended() == 130
 
 
-async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(
-    site: Site, tmp_path: Path
-) -> None:
+async def test_a_secret_is_typed_again_by_a_replay_with_another_name(site: Site, tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     secrets = private_file(
         tmp_path / "secrets.toml", '[shop]\nvalue = "corr3ct-horse"\norigins = ["http://127.0.0.1:*"]\n'
@@ -210,18 +208,15 @@ async def test_a_secret_is_typed_and_a_replay_types_it_again_with_another_name(
     assert "corr3ct-horse" not in told + printed
 
 
-async def test_without_a_model_nothing_is_begun(tmp_path: Path) -> None:
+async def test_a_run_that_cannot_begin_leaves_no_task(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
-    terminal.flags = terminal.desk.flags[:2]
+    models, terminal.flags = terminal.flags, terminal.desk.flags[:2]
     code, printed, told = await terminal.run("run", "What does it cost?")
     assert (code, printed) == (2, "")
     assert "No model is named for the task." in told
     assert "--model provider:name" in told
     assert not terminal.desk.tasks.exists() or not terminal.tasks()
-
-
-async def test_a_run_that_cannot_begin_leaves_no_task(tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path)
+    terminal.flags = models
     terminal.desk.follow({})
     code, printed, told = await terminal.run("run", "Log in", "--secret", "nobody")
     assert (code, printed, "There is no secret 'nobody'" in told) == (1, "", True)

@@ -41,8 +41,8 @@ async def test_the_actions_of_the_document_are_tools(
         tools = {tool.name: tool for tool in (await browser.client.list_tools()).tools}
         await browser.open(url)
         counted = await browser.do("count_books", kind="novel", at_least=2)
-        few = await browser.call("count_books", kind="atlas", at_least=1)
-        elsewhere = await browser.call("write_label", text="Tea")
+        few = await browser.refused("count_books", kind="atlas", at_least=1)
+        elsewhere = await browser.refused("write_label", text="Tea")
         added = await browser.do("add_numbers", first=2, second=3.5)
 
     properties = tools["count_books"].input_schema["properties"]
@@ -51,8 +51,6 @@ async def test_the_actions_of_the_document_are_tools(
     assert properties["at_least"]["description"] == "fewer than this are an error"
     assert tools["write_label"].input_schema["properties"]["size"]["maximum"] == 9
     assert "2 of novel" in counted
-    assert few.is_error
-    assert "Ask for fewer" in few.text
-    assert elsewhere.is_error
-    assert "*.shelf.example" in elsewhere.text
+    assert "Ask for fewer" in few
+    assert "*.shelf.example" in elsewhere
     assert "5.5" in added

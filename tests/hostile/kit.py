@@ -20,6 +20,7 @@ from playwright.async_api import Frame
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.dom.cdp import send
 from tests.support.site import Reply, Request, Site
+from tests.support.waiting import until
 
 SCRIPT = Path(__file__).with_name("hostile.js").read_text("utf-8").strip().removesuffix(";")
 ELEMENT = re.compile(r'\[(\d+)\] (\S+) "((?:[^"\\]|\\.)*)"')
@@ -40,9 +41,7 @@ class Heard:
         return [what for what in self.whats if what.startswith(start)]
 
     async def until(self, what: str) -> None:
-        with anyio.fail_after(10):
-            while what not in self.whats:  # noqa: ASYNC110 (it comes from another process)
-                await anyio.sleep(0.01)
+        await until(lambda: what in self.whats, seconds=10)
 
     def script(self, expression: str) -> str:
         """A statement that reports what an expression gives."""

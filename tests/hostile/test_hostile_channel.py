@@ -76,9 +76,7 @@ QUICK = (
 
 
 @pytest.mark.parametrize("says", few(SAYS, QUICK))
-async def test_a_page_is_read_and_worked_whatever_it_says(
-    victim: Victim, site: Site, heard: Heard, says: str
-) -> None:
+async def test_a_page_is_worked_whatever_it_says(victim: Victim, site: Site, heard: Heard, says: str) -> None:
     """The button tells the web server of each trusted click, and the page of it by a new text."""
     note = heard.script("`go ${event.isTrusted}`")
     clicked = f"<script>go.onclick = event => {{ {note}; go.textContent = 'Gone' }}</script>"

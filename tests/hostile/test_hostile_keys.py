@@ -165,9 +165,7 @@ async def type_past_the_password(victim: Victim, way: Way = TYPING[0], *, chosen
 
 
 @typing
-async def test_a_text_goes_into_the_field_that_keeps_the_focus(
-    victim: Victim, site: Site, heard: Heard, way: Way
-) -> None:
+async def test_a_text_goes_where_the_focus_stays(victim: Victim, site: Site, heard: Heard, way: Way) -> None:
     for page in (kit(heard) + FIELDS, *[written(FIELDS)] * (way == TYPING[0])):
         await victim.open(site.page(page))
         text = await type_into_search(victim, *way)
@@ -197,9 +195,7 @@ LISTENS = (
 
 
 @typing
-async def test_what_is_reported_is_what_the_field_has_got(
-    victim: Victim, site: Site, heard: Heard, way: Way
-) -> None:
+async def test_what_is_told_is_what_the_field_has(victim: Victim, site: Site, heard: Heard, way: Way) -> None:
     """The page keeps only vowels, or nothing."""
     for kept in ("a", ""):
         keep = f"search.oninput = () => {{ search.value = search.value.includes('a') ? '{kept}' : '' }}"

@@ -43,9 +43,7 @@ async def test_it_hears_keeps_back_and_answers_what_others_say(
     assert await page.evaluate("seen") == seen
 
 
-async def test_it_takes_the_focus_at_what_others_say_and_at_keys(
-    page: Page, site: Site, heard: Heard
-) -> None:
+async def test_it_takes_the_focus_when_others_speak_and_at_keys(page: Page, site: Site, heard: Heard) -> None:
     attack = kit(heard, steal={"on": ["channel", "keydown"], "to": "#taken"})
     await page.goto(site.page(attack + others("timers", CUSTOM)))
     for moved in (page.evaluate("speak()"), page.keyboard.press("a")):

@@ -30,9 +30,7 @@ async def in_an_open_tab(tmp_path: Path, url: str, rules: str = "") -> AsyncGene
             yield victim
 
 
-async def test_no_secret_is_typed_until_the_page_is_loaded_anew(
-    site: Site, heard: Heard, tmp_path: Path
-) -> None:
+async def test_no_secret_is_typed_until_the_page_loads_anew(site: Site, heard: Heard, tmp_path: Path) -> None:
     async with in_an_open_tab(tmp_path, site.page(word(heard))) as victim:
         assert "reload" in ((await type_secret(victim.session, None)).error or "")
         assert heard.of("word") == []
@@ -51,9 +49,7 @@ async def test_text_goes_into_the_field_and_not_into_the_password(site: Site, tm
             assert held["search"] == kept
 
 
-async def test_enter_presses_what_is_allowed_and_not_what_a_policy_denies(
-    site: Site, heard: Heard, tmp_path: Path
-) -> None:
+async def test_enter_presses_only_what_a_policy_allows(site: Site, heard: Heard, tmp_path: Path) -> None:
     moves = "<script>addEventListener('keydown', () => pay.focus(), true)</script>"
     for page in (buttons(heard), buttons(heard) + moves):
         async with in_an_open_tab(tmp_path / str(len(page)), site.page(page), DENY_PAY) as victim:

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 
+from tests.support.agents import done
 from tests.support.apps import free_port, running
 from tests.support.packages import npm_packages
 
@@ -19,10 +20,7 @@ _REQUIREMENT = "@copilotkit/aimock@1.43.0"
 KEY = "sk-test-0123456789abcdefghij"
 """The only key that it takes."""
 
-OUTPUT = {
-    "current_state": {"evaluation_previous_goal": "", "memory": "", "next_goal": "report"},
-    "action": [{"done": {"success": True, "text": "Seen."}}],
-}
+OUTPUT = done("Seen.")
 """A step's output that ends a task."""
 
 

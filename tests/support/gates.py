@@ -124,6 +124,9 @@ class Relay:
         """Pass nothing on any more, with every connection open: as when a machine has lost its network."""
         self._flows.clear()
 
+    def thaw(self) -> None:
+        self._flows.set()
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             there_reader, there = await asyncio.open_connection("127.0.0.1", self.target)

@@ -14,6 +14,7 @@ from typing import Any, cast
 from ruamel.yaml import YAML
 
 from tests.support.packages import npm_packages, python_packages
+from tests.support.process import succeeds
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {
@@ -35,11 +36,7 @@ _OTHERS = {
 @cache
 def render(name: str) -> str:
     """What kustomize makes of a folder."""
-    done = subprocess.run(
-        [kubectl(), "kustomize", FOLDERS[name]], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return succeeds(kubectl(), "kustomize", FOLDERS[name])
 
 
 def rendered(name: str) -> list[dict[str, Any]]:

@@ -2,16 +2,13 @@
 
 import json
 import queue
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 from tests.support.packages import python_packages
+from tests.support.site import Reply, Request, Site
 
 _REQUIREMENT = "miniwob==1.1.0"
 _STARTER = (Path(__file__).parent / "miniwob_starter.js").read_text(encoding="utf-8")
@@ -26,10 +23,13 @@ class Outcome:
 
 
 class Gym:
-    """The running site. An episode has an address of its own, and ends with one outcome."""
+    """The tasks on a site. An episode has an address of its own, and ends with one outcome."""
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, site: Site, pages: Path) -> None:
+        self._url = site.mount("/", pages).rstrip("/")
+        self._plain = site.handlers["/"]
+        site.route("/miniwob", self._page)
+        site.route("/reward", self._note)
         self._ended: dict[str, queue.Queue[Outcome]] = {}
 
     def episode(self, task: str, seed: int, *, once: bool = False) -> str:
@@ -45,55 +45,22 @@ class Gym:
         except queue.Empty:
             raise TimeoutError(f"{task} with seed {seed} has not ended") from None
 
-    def report(self, episode: str, outcome: Outcome) -> None:
+    def _page(self, request: Request) -> Reply:
+        """A page of the package's with the starter in it."""
+        html = self._plain(request).body.decode()
+        return Reply(html.replace("</head>", f"<script>{_STARTER}</script></head>", 1).encode())
+
+    def _note(self, request: Request) -> Reply:
         """Take note of an outcome; what no one has asked for is dropped."""
+        report, episode = json.loads(request.body), request.first("episode")
         if episode in self._ended:
-            self._ended[episode].put(outcome)
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Keep the test output clean of requests that the browser gave up."""
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Serves the package's pages, each with the starter in it, and takes the rewards."""
-
-    gym: Gym
-
-    def do_GET(self) -> None:
-        path = Path(self.translate_path(self.path))
-        if path.suffix != ".html" or path.parent.name != "miniwob" or not path.is_file():
-            super().do_GET()
-            return
-        page = path.read_text(encoding="utf-8").replace("</head>", f"<script>{_STARTER}</script></head>", 1)
-        body = page.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self) -> None:
-        report = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        episode = parse_qs(urlsplit(self.path).query)["episode"][0]
-        self.gym.report(episode, Outcome(reward=report["reward"], reason=report["reason"]))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the test output clean."""
+            self._ended[episode].put(Outcome(reward=report["reward"], reason=report["reason"]))
+        return Reply(b"", status=204)
 
 
 @contextmanager
 def running_gym() -> Generator[Gym]:
     """The site on a free loopback port; what the package itself requires (NumPy, Selenium, …) is left out."""
     environment = python_packages("miniwob", "--no-deps", _REQUIREMENT).parent.parent
-    pages = next(environment.glob("**/site-packages/miniwob/html"))
-    with _Server(("127.0.0.1", 0), partial(_Handler, directory=str(pages))) as server:
-        _Handler.gym = Gym(f"http://127.0.0.1:{server.server_port}")
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield _Handler.gym
-        server.shutdown()
+    with Site() as site:
+        yield Gym(site, next(environment.glob("**/site-packages/miniwob/html")))

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from websockets.sync.client import connect
 
 from mcp_browser.browser.process.launch import PORT_FILE, find_browser, launch_options
 from mcp_browser.settings import BrowserSettings
+from tests.support.waiting import wait_until
 
 SECONDS = 30
 
@@ -85,10 +85,11 @@ class User:
             yield ask
 
 
-def start_chromium(
+@contextmanager
+def foreign_chromium(
     folder: Path, *urls: str, port: int | None = 0, stderr: int = subprocess.DEVNULL
-) -> "subprocess.Popen[bytes]":
-    """A Chromium of somebody else, in a group of its own, that can be debugged at this port, if any."""
+) -> "Generator[subprocess.Popen[bytes]]":
+    """A Chromium of somebody else that can be debugged at this port, if any; it is killed at the end."""
     choice = find_browser(BrowserSettings())
     assert choice.executable is not None
     options = launch_options(choice, headless=True)
@@ -96,7 +97,18 @@ def start_chromium(
     debugging = [] if port is None else [f"--remote-debugging-port={port}"]
     flags = ["--headless", *debugging, f"--user-data-dir={folder}", *sandbox]
     command = [choice.executable, *flags, *options["args"], *urls]
-    return subprocess.Popen(command, stderr=stderr, start_new_session=True)
+    process = subprocess.Popen(command, stderr=stderr, start_new_session=True)
+    try:
+        yield process
+    finally:
+        end_group(process)
+
+
+def end_group(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a process and those of its group, if it runs."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 @contextmanager
@@ -107,17 +119,10 @@ def users_browser(folder: Path, *urls: str) -> Generator[User]:
         preferences.parent.mkdir(parents=True)
         downloads = {"default_directory": str(folder / "Downloads")}
         preferences.write_text(json.dumps({"download": downloads}))
-    process = start_chromium(folder, *urls)
-    user = User(folder, process)
-    try:
-        deadline = time.monotonic() + SECONDS
-        while not _answers(user, urls) and user.running and time.monotonic() < deadline:
-            time.sleep(0.05)
+    with foreign_chromium(folder, *urls) as process:
+        user = User(folder, process)
+        wait_until(lambda: _answers(user, urls) or not user.running)
         yield user
-    finally:
-        if user.running:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
 
 def _answers(user: User, urls: tuple[str, ...]) -> bool:

@@ -91,6 +91,7 @@ class RawServer:
         *arguments: str,
         browser: Sequence[str] = ("--headless", "--isolated"),
         stderr: IO[str] | int = subprocess.DEVNULL,
+        environment: Mapping[str, str] = os.environ,
     ) -> None:
         self._processes = MarkedProcesses(uuid.uuid4().hex)
         self.lines: list[str] = []
@@ -101,10 +102,12 @@ class RawServer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            env={**os.environ, MARK: self._processes.mark},
+            env={**environment, MARK: self._processes.mark},
             text=True,
+            encoding="utf-8",
         )
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -117,15 +120,18 @@ class RawServer:
 
     def send(self, method: str, params: dict[str, Any] | None = None, *, notification: bool = False) -> int:
         """Send one message; the id of a request."""
-        assert self.process.stdin is not None
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params or {}}
         if not notification:
             self._last_id += 1
             message["id"] = self._last_id
             self._answers[self._last_id] = queue.Queue()
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
+        self.write(json.dumps(message))
         return self._last_id
+
+    def write(self, *lines: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("".join(f"{line}\n" for line in lines))
+        self.process.stdin.flush()
 
     def answer(self, request: int, *, seconds: float = 120) -> dict[str, Any]:
         return self._answers[request].get(timeout=seconds)
@@ -144,6 +150,27 @@ class RawServer:
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
 
+    def opens(self, url: str) -> str:
+        """Greet the server, and open an address; what is told of the page."""
+        self.initialize()
+        result = self.call("go_to_url", url=url)
+        assert not result["isError"], result
+        return result["content"][0]["text"]
+
+    def end(self, number: int | None = None) -> None:
+        """Send a signal; without one, end the server's input."""
+        if number is not None:
+            self.process.send_signal(number)
+        elif self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def all_lines(self) -> list[str]:
+        """What it has said when it has ended with its input, as it has to."""
+        self.end()
+        assert self.process.wait(60) == 0
+        self._reader.join()
+        return self.lines
+
     def descendants(self) -> dict[int, str]:
         """Every living process of this server by id: its descendants, those seen before, and all marked."""
         return self._processes.living(self.process.pid)
@@ -156,8 +183,7 @@ class RawServer:
 
     def __exit__(self, *_error: object) -> None:
         with contextlib.suppress(OSError, ValueError):
-            if self.process.stdin is not None:
-                self.process.stdin.close()
+            self.end()
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:

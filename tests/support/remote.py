@@ -8,13 +8,11 @@ async with serving("--http") as server:
 import asyncio
 import contextlib
 import json
-import queue
 import re
 import signal
 import subprocess
 import sys
 import threading
-import time
 import uuid
 from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -66,7 +64,7 @@ class RemoteServer:
             env={**own_environment(), **(environment or {}), MARK: self.processes.mark},
             text=True,
         )
-        self._listening: queue.Queue[str] = queue.Queue()
+        self._listens = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
     @property
@@ -82,21 +80,19 @@ class RemoteServer:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.stderr.append(line)
-            self._listening.put(line)
-        self._listening.put("")
-
-    def wait_until_listening(self) -> None:
-        """Read standard error until it tells the addresses."""
-        deadline = time.monotonic() + STARTING_SECONDS
-        while line := self._listening.get(timeout=max(0.1, deadline - time.monotonic())):
             if found := _LISTENING.search(line):
                 for address in filter(None, found.groups()):
                     if address.endswith("/sse"):
                         self.sse_url = address
                     else:
                         self.url = address
-                return
-        raise AssertionError(f"the server did not start: {''.join(self.stderr)}")
+                self._listens.set()
+        self._listens.set()
+
+    def wait_until_listening(self) -> None:
+        """Wait until standard error has told the addresses."""
+        self._listens.wait(STARTING_SECONDS)
+        assert self.url or self.sse_url, f"the server did not start: {''.join(self.stderr)}"
 
     def get(self, path: str, *, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
         """Fetch a path under the base; status and body."""

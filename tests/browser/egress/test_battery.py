@@ -177,9 +177,7 @@ async def test_without_a_rule_the_same_ways_are_counted(
 
 
 @pytest.mark.parametrize("kept", [False, True])
-async def test_an_address_that_is_blocked_is_refused_by_the_name_of_the_rule(
-    site: Site, tmp_path: Path, kept: bool
-) -> None:
+async def test_a_blocked_address_is_refused_by_the_rules_name(site: Site, tmp_path: Path, kept: bool) -> None:
     async with counting() as counter:
         home = f"http://127.0.0.1:{counter.addresses[0]}/x"
         browser = BrowserSettings(headless=True, isolated=not kept, profile=tmp_path)
