@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import Hand, changes_of
+from tests.snapshot.hand import Hand
 
 LINES = """
   <div class=margin aria-hidden=true><div class=line-numbers>1</div><div class=line-numbers>2</div></div>
@@ -110,24 +109,6 @@ async def test_a_code_editor_is_typed_into_added_to_and_cleared(hand: Hand, edit
     assert await hand.script("content()") == "for (;;) {\n} end"
     await hand.do("input_text", index=index, text="")
     assert await hand.script("content()") == ""
-
-
-@pytest.mark.parametrize("framed", [False, True])
-async def test_it_is_said_what_is_selected_and_what_was_made_bold(hand: Hand, framed: bool) -> None:
-    page = "<body contenteditable aria-label=Note><p>The quick fox</p>"
-    if framed:
-        page = f"<p>Mail</p><iframe srcdoc='{page}'></iframe>"
-    view = await hand.show(page)
-
-    async def told(**arguments: str | int) -> str:
-        changes = changes_of(await hand.do("send_keys", **arguments))
-        return render_changes(changes).partition('Note" ')[2]
-
-    index = view.index("Note")
-    selected = await told(index=index, keys="Control+Home Control+ArrowRight Shift+End")
-    assert selected == '(selected "quick fox")'
-    assert await told(keys="Control+b") == "(+b)"
-    assert await told(keys="Control+b") == "(-b)"
 
 
 async def test_a_place_in_an_editor_is_found_by_its_text_and_typed_at(hand: Hand) -> None:
