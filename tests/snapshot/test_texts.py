@@ -88,3 +88,13 @@ async def test_no_text_that_is_seen_is_lost(hand: Hand) -> None:
     lost = [word for word in await hand.script(VISIBLE) if word not in told]
     shown = {piece for piece in pieces for word in lost if re.search(rf"{word}\b", piece)}
     assert not lost, "\n".join(sorted(shown, key=len)) + str(lost)
+
+
+async def test_a_place_in_an_editor_is_found_by_its_text_and_typed_at(hand: Hand) -> None:
+    await hand.show("<div contenteditable aria-label=Note><p>One</p><p>Two <b>halves</b></p></div>")
+    index = re.search(r'\[(\d+)\] text "Two halves"', await hand.find(text="two"))
+    assert index is not None
+    await hand.click(int(index[1]))
+    await hand.do("send_keys", keys="Home")
+    await hand.do("send_keys", keys="Not ")
+    assert await hand.script("document.body.innerText.trim()") == "One\n\nNot Two halves"
