@@ -97,25 +97,6 @@ async def test_a_select_of_ten_thousand_options_is_one_line_and_its_options_can_
     assert 'value="Place 9999"' in (await hand.look()).one("Place").states
 
 
-async def test_text_that_repeats_the_name_of_its_element_costs_nothing(hand: Hand) -> None:
-    view = await hand.show(
-        "<a href=/x><div><h3>Headline</h3><span>Headline</span></div></a>"
-        "<button aria-label=Close><i>Close</i></button>"
-    )
-    assert view.text.count("Close") == 1
-
-
-async def test_long_addresses_are_shortened_but_stay_apart(hand: Hand) -> None:
-    query = "utm_source=" + "x" * 300
-    view = await hand.show(
-        f"<a href='/item?id=1&{query}'>One</a><a href='/item?id=2&{query}'>Two</a>"
-        f"<a href='data:text/html,{'y' * 5000}'>Three</a>"
-    )
-    assert len(view.text) < 1500
-    assert "id=1" in str(view.one("One"))
-    assert "id=2" in str(view.one("Two"))
-
-
 async def test_the_count_of_what_is_left_out_is_true_under_a_fixed_header(hand: Hand) -> None:
     header = "<header style='position: fixed; top: 0'><button>Home</button><button>Help</button></header>"
     rows = "".join(f"<p>Line {line} of a long page, with some words to fill it.</p>" for line in range(6000))

@@ -2,16 +2,16 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mcp_browser.dom.cdp import send
 from mcp_browser.dom.models import DomChange, DomChanges, DomNode
 from mcp_browser.errors import ActionError, StaleElement
 from mcp_browser.rendering import render_changes
-from tests.snapshot.hand import FILLER, Hand, changes_of, words_of
+from tests.snapshot.hand import FILLER, LOG, Hand, changes_of
 from tests.snapshot.replay import applied, bare
 from tests.support.in_page import in_page
 from tests.support.load import load
@@ -162,106 +162,6 @@ async def test_only_what_changed_is_told(hand: Hand, page: str, script: str, lin
     assert await told(hand, script) == lines
 
 
-async def test_buttons_that_are_made_anew_are_told_as_replaced_and_nothing_else(hand: Hand) -> None:
-    view = await hand.show(f"<div id=d><p>Words</p><button>Save</button><button>Send</button></div>{FILLER}")
-    lines = await changes(hand, "d.innerHTML = d.innerHTML")
-    assert [(change.op, change.node.name) for change in lines] == [("replaced", "Save"), ("replaced", "Send")]
-    assert lines[0].before is not None
-    assert lines[0].before.index == view.index("Save")
-    assert lines[0].node.index != view.index("Save")
-
-
-async def test_a_button_that_gets_another_name_keeps_its_index(hand: Hand) -> None:
-    view = await hand.show(f"<button id=b>Follow</button>{FILLER}")
-    (line,) = await changes(hand, "b.textContent = 'Following'")
-    assert (line.op, line.node.name, line.node.index) == ("changed", "Following", view.index("Follow"))
-    assert line.before is not None
-    assert line.before.name == "Follow"
-
-
-@pytest.mark.parametrize(
-    ("leave", "come", "op"),
-    [
-        ("0", "z.append(b)", "moved"),
-        ("b.hidden = true", "b.hidden = false", "added"),
-        ("window.kept = b; kept.remove()", "document.body.prepend(kept)", "added"),
-    ],
-    ids=["moved", "hidden and shown", "taken out and put back"],
-)
-async def test_an_element_that_comes_back_keeps_its_index(hand: Hand, leave: str, come: str, op: str) -> None:
-    view = await hand.show(f"<div><button id=b>Peek</button></div>{FILLER}<div id=z></div>")
-    assert [line.op for line in await changes(hand, leave)] == ["removed"] * (op == "added")
-    (line,) = await changes(hand, come)
-    assert (line.op, line.node.index) == (op, view.index("Peek"))
-    assert (await hand.look()).index("Peek") == view.index("Peek")
-
-
-@pytest.mark.parametrize(
-    ("page", "action", "arguments", "value"),
-    [
-        ("<input aria-label=Name>", "input_text", {"text": "Ann"}, 'value="Ann"'),
-        (
-            "<select aria-label=Name><option>Green<option>Black</select>",
-            "select_option",
-            {"options": ["Black"]},
-            'value="Black"',
-        ),
-    ],
-)
-async def test_the_value_of_a_field_is_the_only_change_and_its_options_are_not_told_again(
-    hand: Hand, page: str, action: str, arguments: dict[str, Any], value: str
-) -> None:
-    view = await hand.show(page + FILLER)
-    (line,) = render_changes(
-        changes_of(await hand.do(action, index=view.index("Name"), **arguments))
-    ).splitlines()
-    assert value in line
-    assert "options" not in line
-
-
-async def test_a_list_of_options_that_closes_is_one_line(hand: Hand) -> None:
-    options = "".join(f"<div role=option tabindex=0>Town {number}</div>" for number in range(30))
-    choose = "i.value = event.target.textContent; l.remove()"
-    view = await hand.show(
-        "<input role=combobox aria-label=Town id=i>"
-        f"<div role=listbox id=l onclick='{choose}'>{options}</div>{FILLER}"
-    )
-    result = await hand.click(view.index("Town 7"))
-    text = render_changes(changes_of(result)).splitlines()
-    assert len(text) == 2
-    assert text[0].startswith('- listbox "" with 30 elements (was')
-    assert 'value="Town 7"' in text[1]
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        "d.onclick = null; d.removeAttribute('onclick')",
-        "d.innerHTML = '<button>One</button><button>Two</button><button>Three</button>'",
-    ],
-)
-async def test_an_element_that_only_lost_its_line_is_not_told_as_removed(hand: Hand, script: str) -> None:
-    board = "<div id=d onclick='0' aria-hidden=false style='width: 300px; height: 300px'></div>"
-    view = await hand.show(f"<p>Board</p>{board}{FILLER}")
-    (line,) = view.of_role("clickable")
-    lines = await changes(hand, script)
-    assert "removed" not in {change.op for change in lines}
-    text = render_changes(DomChanges(changes=tuple(lines)))
-    if not (await hand.look()).of_role("clickable"):
-        assert f'= still there, without a line of its own: [{line.index}] clickable ""' in text
-        await hand.click(line.index)
-
-
-async def test_changes_between_calls_are_told_with_the_next_result(hand: Hand) -> None:
-    view = await hand.show(f"<button>Idle</button><div id=d></div>{FILLER}")
-    await hand.script(
-        "new Promise(done => setTimeout(() => { d.textContent = 'The parcel has arrived'; done() }, 200))"
-    )
-    result = await hand.click(view.index("Idle"))
-    assert "The parcel has arrived" in words_of(result)
-    assert "The parcel has arrived" not in words_of(await hand.click(view.index("Idle")))
-
-
 async def test_changes_in_shadow_trees_and_frames_are_told(hand: Hand) -> None:
     inner = hand.site.page("<p id=p>Inner</p>")
     far = inner.replace(hand.site.url, hand.site.other)
@@ -318,22 +218,48 @@ async def test_the_same_button_of_another_row_or_dialog_is_another_one(hand: Han
         await hand.click(second)
 
 
-async def test_a_title_that_changed_is_told_with_the_changes_and_alone(hand: Hand) -> None:
-    view = await hand.show(
-        "<title>Old</title><button onclick='document.title = 1'>Alone</button>"
-        "<button onclick='document.title = 2; this.innerText += 1'>Text</button>"
-    )
-    assert changes_of(await hand.click(view.index("Alone"))) == DomChanges(title="1")
-    assert render_changes(DomChanges(title="1")) == "= no text or control changed, only the title"
-    assert changes_of(await hand.click(view.index("Alone"))) == DomChanges()
-    assert changes_of(await hand.click(view.index("Text"))).title == "2"
+SAVE = "<button onclick=\"log.push('{0}')\">{0}</button>"
 
 
-async def test_what_has_only_come_to_stand_in_something_is_not_told_as_changed(hand: Hand) -> None:
-    view = await hand.show(
-        "<button id=wrap>Wrap</button><div id=bar><button>Save</button><button>Send</button></div>"
-        "<script>wrap.onclick = () => { bar.role = 'toolbar'; bar.ariaLabel = 'Draft' }</script>"
-    )
-    changes = changes_of(await hand.click(view.index("Wrap")))
-    toolbar = changes.changes[0].node.index
-    assert render_changes(changes).splitlines() == [f'+ [{toolbar}] toolbar "Draft"']
+@pytest.mark.parametrize("shown", [True, False])
+async def test_a_button_replaced_by_an_identical_one_is_stale_and_names_its_match(
+    hand: Hand, shown: bool
+) -> None:
+    old = (await hand.show(f"{LOG}<div id=d>{SAVE.format('Save')}</div>")).index("Save")
+    await hand.script("d.innerHTML = d.innerHTML")
+    new = (await hand.look()).index("Save") if shown else None
+    with pytest.raises(StaleElement) as caught:
+        await hand.click(old)
+    named = int(str(caught.value).split('] button "Save"')[-2].split("[")[-1])
+    assert named == new if shown else named != old
+    assert await hand.log() == []
+    assert await hand.clicks(named) == ["Save"]
+
+
+async def test_an_index_of_another_tab_is_not_taken_for_one_of_this(hand: Hand) -> None:
+    first = await hand.show(f"{LOG}{SAVE.format('First')}")
+    await hand.do("open_tab", url=hand.site.page(f"{LOG}{SAVE.format('Second')}"))
+    second = await hand.look()
+    assert second.offers("Second")
+    if first.index("First") != second.index("Second"):
+        with pytest.raises(ActionError):
+            await hand.click(first.index("First"))
+    assert await hand.log() == []
+
+
+async def test_a_frame_that_went_takes_its_indexes_with_it(hand: Hand) -> None:
+    inner = hand.elsewhere(SAVE.format("Save"))
+    view = await hand.show(f"<iframe id=f src='{inner}'></iframe>")
+    await hand.script("f.remove()")
+    with pytest.raises(StaleElement, match="Save"):
+        await hand.click(view.index("Save"))
+
+
+async def test_indexes_outlive_the_collection_of_what_stands_for_their_elements(hand: Hand) -> None:
+    rows = "".join(f"<p>Line {n} <button>Act {n}</button></p>" for n in range(300))
+    before = {node.name: node.index for node in (await hand.show(rows)).elements}
+    session = await hand.tab.page.context.new_cdp_session(hand.tab.page)
+    for _ in range(2):
+        await hand.script("for (let n = 0; n < 3e5; n++) window.last = [n, [n]]; window.last = null")
+        await send(session, "HeapProfiler.collectGarbage")
+    assert {node.name: node.index for node in (await hand.look()).elements} == before

@@ -100,17 +100,6 @@ async def test_a_frame_whose_new_page_is_long_is_told_with_the_whole_page(hand: 
     assert isinstance(await hand.tab.dom.changes(), DomSnapshot)
 
 
-async def test_what_a_new_frame_holds_stands_below_its_line(hand: Hand) -> None:
-    view = await hand.show(
-        "<button id=b>Edit</button><div id=d></div><p>More of the page.</p><script>b.onclick = () => {"
-        " d.innerHTML = `<input aria-label=First><iframe srcdoc='<button>Inner</button>'></iframe>"
-        "<input aria-label=Last>` }</script>"
-    )
-    lines = words_of(await hand.click(view.index("Edit"))).splitlines()
-    first, *_, last = (at for at, line in enumerate(lines) if '"First"' in line or '"Last"' in line)
-    assert first < next(at for at, line in enumerate(lines) if '"Inner"' in line) < last
-
-
 async def test_a_frame_of_another_site_that_a_click_shows_is_reported_with_its_content(hand: Hand) -> None:
     inner = hand.elsewhere("<button>Pay now</button>")
     frame = f"<iframe title=Sheet src='{inner}' style='visibility: hidden'></iframe>"

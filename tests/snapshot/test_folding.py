@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_browser.actions.result import ActionResult
-from mcp_browser.dom.models import DomChanges, DomNode
+from mcp_browser.dom.models import DomNode
 from mcp_browser.rendering import render_snapshot
-from tests.snapshot.hand import FILLER, WHOLE, Hand, View, changes_of, number, snapshot_of, words_of
+from tests.snapshot.hand import FILLER, WHOLE, Hand, changes_of, number, snapshot_of, words_of
 from tests.snapshot.replay import Known, applied, bare, expanded
 from tests.snapshot.test_changes import MUTATIONS, STAGE, Step, any_page, mutate
 
@@ -96,16 +96,6 @@ async def test_a_list_is_folded_and_what_matters_in_it_is_told(
     assert re.search(shown, text)
 
 
-async def test_what_is_checked_or_focused_is_told_where_the_rest_is_folded(hand: Hand) -> None:
-    boxes = many("<li><label><input type=checkbox id=c#> Box #</label></li>", 200)
-    await hand.show(f"<ul>{boxes}</ul>")
-    await hand.script("c120.checked = true; c160.focus({preventScroll: true})")
-    text = text_of(await hand.do("get_state"))
-    assert 'checkbox "Box 120" checked' in text
-    assert 'checkbox "Box 160" focused' in text
-    assert 'checkbox "Box 140"' not in text
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -145,14 +135,6 @@ async def test_what_is_folded_is_scrolled_to_found_and_acted_on_at_once(hand: Ha
     assert await hand.clicks(index) == [4321]
 
 
-async def test_a_row_that_comes_among_folded_ones_is_the_only_change(hand: Hand) -> None:
-    await told(hand, TABLE)
-    await hand.script("t.rows[3000].insertAdjacentHTML('afterend', '<tr><td>Fresh<td>1<td>2</tr>')")
-    changes = await hand.tab.dom.changes()
-    assert isinstance(changes, DomChanges)
-    assert [f"{change.op} {change.node}" for change in changes.changes] == ["added | Fresh | 1 | 2 |"]
-
-
 async def test_a_list_that_was_drawn_anew_is_told_in_short(hand: Hand) -> None:
     rows = "'<tr><td>Row ' + n + ' of ' + time + '<td>' + n + '<td><button>Edit</button>'"
     draw = f"time++; t.innerHTML = Array.from({{ length: 90 }}, (_, n) => {rows}).join('')"
@@ -169,22 +151,6 @@ async def test_a_list_that_was_drawn_anew_is_told_in_short(hand: Hand) -> None:
     after = await hand.tab.dom.snapshot(budget=WHOLE)
     assert len(applied(before, changes_of(changed))) == len(expanded(after.nodes))
     assert fold_in(render_snapshot(after))[0] == count
-
-
-async def test_a_few_lines_that_come_at_the_end_of_a_log_below_the_view_are_listed(hand: Hand) -> None:
-    style = "<style>li { height: 3vh } li:nth-child(20) { margin-bottom: 100vh }</style>"
-    await told(hand, f"{style}<ul id=u>{many('<li>Entry #</li>', 20)}</ul>{FILLER}")
-    line = "New line ${n} of a log, that has enough words to be worth a line in short"
-    await hand.script(f"for (let n = 0; n < 6; n++) u.insertAdjacentHTML('beforeend', `<li>{line}</li>`)")
-    changes = await hand.tab.dom.changes()
-    assert isinstance(changes, DomChanges)
-    assert [change.node.name[:10] for change in changes.changes] == [f"New line {n}" for n in range(6)]
-
-
-async def test_what_is_new_is_told_in_a_whole_snapshot_too(hand: Hand) -> None:
-    await told(hand, f"<ul id=u>{LINKS}</ul>")
-    await hand.script("u.children[200].insertAdjacentHTML('afterend', '<li><a href=/new>Just opened</a>')")
-    assert '] link "Just opened"' in text_of(await hand.do("get_state"))
 
 
 LONG_LISTS = (
@@ -224,31 +190,6 @@ async def test_a_folded_snapshot_and_the_changes_since_hold_for_the_page_whereve
     agree(expanded((await hand.tab.dom.snapshot(budget=WHOLE)).nodes), page)
 
 
-GRID = """
-<script>log = []</script>
-<div role=grid aria-label=Stock>
-  <div role=row><span role=columnheader tabindex=-1 aria-sort=ascending>Item</span>
-    <span role=columnheader tabindex=-1>Count</span><span role=columnheader>Do</span></div>
-  <div role=row><span role=gridcell tabindex=-1 onclick="log.push(this.textContent)">Tea</span>
-    <span role=gridcell tabindex=-1 aria-selected=true onclick="log.push(this.textContent)">12</span>
-    <span role=gridcell tabindex=-1><button>Sell</button></span></div>
-</div>
-"""
-
-
-async def test_a_row_of_a_grid_is_one_line_that_carries_the_indexes_of_its_cells(hand: Hand) -> None:
-    text = await told(hand, GRID)
-    assert re.search(r"^\s+\| \[\d+\] Item \(sort=ascending\) \| \[\d+\] Count \| Do \|$", text, re.M), text
-    row = re.search(
-        r'^\s+\| \[(\d+)\] Tea \| \[(\d+)\] 12 \(selected\) \| \[\d+\] button "Sell" \|$', text, re.M
-    )
-    assert row, text
-    assert "gridcell" not in text
-    for index in row.groups():
-        await hand.click(int(index))
-    assert await hand.log() == ["Tea", "12"]
-
-
 LAZY = many(
     f"<section class=lazy><h2>Chapter #</h2>{'<p>Words of chapter # <b>here</b></p>' * 60}</section>", 60
 )
@@ -268,16 +209,6 @@ async def test_parts_that_are_laid_out_late_are_read_and_left_as_they_were(hand:
     assert "Chapter 40" in text
     assert "Chapter 3\n" not in text
     assert abs(await hand.script("scrollY") - top) < 50
-
-
-async def test_letters_laid_over_a_drawn_page_are_read_and_other_transparent_ones_are_not(hand: Hand) -> None:
-    view: View = await hand.show(
-        "<div style='position: relative'><canvas width=300 height=100></canvas>"
-        "<div style='position: absolute; inset: 0'><span style='color: transparent'>Drawn words</span></div>"
-        "</div><p style='color: transparent'>Hidden words</p>"
-    )
-    assert view.says("Drawn words")
-    assert not view.says("Hidden words")
 
 
 async def test_many_handles_without_names_are_counted_and_found_with_what_they_are_of(hand: Hand) -> None:

@@ -98,15 +98,3 @@ async def test_a_frame_within_a_hidden_frame_takes_no_input(hand: Hand) -> None:
     assert (await hand.look()).text.splitlines() == ["Rest"]
     with pytest.raises(ActionError, match="hidden"):
         await hand.do("input_text", index=name, text="x")
-
-
-@pytest.mark.parametrize("way", [WAYS["visibility"], WAYS["opacity"]], ids=["visibility", "opacity"])
-async def test_a_checkbox_drawn_by_its_label_that_becomes_hidden_is_refused(hand: Hand, way: str) -> None:
-    view = await hand.show(
-        "<div id=a><label><input type=checkbox id=c style='position: absolute; clip: rect(0 0 0 0)'> Agree"
-        "</label></div>"
-    )
-    await hand.script(f"a.{way}")
-    with pytest.raises(ActionError, match="hidden"):
-        await hand.click(view.index("Agree"))
-    assert not await hand.script("c.checked")

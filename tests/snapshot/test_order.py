@@ -169,16 +169,6 @@ async def test_all_parts_and_a_search_reach_what_a_box_hides(hand: Hand) -> None
     await hand.click(button.index)
 
 
-async def test_entries_of_a_long_list_that_are_seen_in_a_box_are_told(hand: Hand) -> None:
-    entries = "".join(f"<li style='height: 20px'><a href=/{n}>City number {n}</a></li>" for n in range(300))
-    await hand.show(f"<ul id=box style='{BOX}'>{entries}</ul>")
-    await hand.script("box.scrollTop = 4000")
-    names = {node.name for node in (await hand.tab.dom.snapshot()).nodes}
-    assert {"City number 200", "City number 209"} <= names
-    assert "City number 10" not in names
-    assert "City number 215" not in names
-
-
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("boxed", [False, True])
 async def test_what_is_seen_of_a_frame_larger_than_what_shows_it_comes_first(

@@ -121,10 +121,3 @@ async def test_a_click_that_starts_nothing_returns_within_a_few_frames(hand: Han
     # Two frames for settling; the rest is for a busy machine. A fixed wait would show as dozens.
     assert await hand.script("frames - first") < 20
     assert "done" in told
-
-
-@pytest.mark.fresh
-async def test_a_short_transition_after_the_click_shows_its_end(hand: Hand) -> None:
-    style = "<style>#m { opacity: 0; transition: opacity .25s } #m.open { opacity: 1 }</style>"
-    menu = f"{style}<div id=m>Menu words</div>"
-    assert "Menu words" in await hand.presses(menu + on_go("m.className = 'open'"))

@@ -136,14 +136,6 @@ async def test_a_carousel_that_turns_for_the_first_time_during_a_click_is_not_wa
     assert turns == 1
 
 
-async def test_what_the_end_of_a_transition_starts_is_waited_for(hand: Hand) -> None:
-    assert "Shown" in await hand.presses(
-        "<p id=n></p><button>Go</button><div id=box style='transition: translate 60ms'>Box</div><script>"
-        "setTimeout(() => { box.title = 'made' }, 300); onclick = () => { box.style.translate = '9px' };"
-        "box.ontransitionend = () => setTimeout(() => { n.textContent = 'Shown' }, 300)</script>"
-    )
-
-
 @pytest.mark.fresh
 async def test_a_long_poll_is_waited_for_once_and_then_known(hand: Hand) -> None:
     poll = "(async () => { for (;;) await fetch('/hang?poll').catch(() => 0) })()"

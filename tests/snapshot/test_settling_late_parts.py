@@ -141,18 +141,6 @@ async def test_messages_that_nothing_comes_of_are_not_waited_for(hand: Hand, loo
     assert view.index("Go")
 
 
-async def test_what_comes_of_a_transaction_once_it_is_complete_is_in_the_result(hand: Hand) -> None:
-    told = await hand.presses(
-        "<button>Keep</button><p id=out>Nothing</p><script>let db; const asked = indexedDB.open('notes',"
-        " 1);asked.onupgradeneeded = () => asked.result.createObjectStore('notes');asked.onsuccess = () => {"
-        " db = asked.result };const read = () => new Promise(done => { const one = db.transaction('notes');"
-        " one.objectStore('notes').get(1); one.oncomplete = done });document.querySelector('button').onclick"
-        " = async () => { for (let i = 0; i < 150; i++) await read(); out.textContent = 'Kept' }</script>",
-        "Keep",
-    )
-    assert "Kept" in told
-
-
 DRAW = "root.innerHTML = '<h1>Drawn</h1>'"
 COMING = {
     "a module that is late": "<script type=module src=/late-module.js></script>",

@@ -90,29 +90,11 @@ async def test_no_text_that_is_seen_is_lost(hand: Hand) -> None:
     assert not lost, "\n".join(sorted(shown, key=len)) + str(lost)
 
 
-LONG = " ".join(f"word{number}" for number in range(40))
-
-
-async def test_what_a_control_says_beside_its_name_stands_with_it_and_is_found(hand: Hand) -> None:
-    icon = "<i style='font-family: icons; letter-spacing: -.6em'>check_box_outline_blank</i>"
-    view = await hand.show(
-        "<style>.b::before { content: 'Not this'; display: none } .c::after { content: 'Ctrl\\a B' }</style>"
-        "<button aria-label=Cart>3</button><label for=z>Date</label><button id=z>24 Nov</button>"
-        f"<button>{LONG}</button><p>{LONG.replace('word', 'far') * 4} end</p>"
-        "<ul><li title='Item x' id=li><label><input type=checkbox></label><span>Item x</span></li></ul>"
-        f"<div role=checkbox tabindex=0>{icon} Agree</div>"
-        f"<p>{icon.replace('<i', '<span').replace('</i', '</span')}</p>"
-        "<button class=b>Plain</button><b class=c>Bold </b><div id=h><h3>Head</h3><button>Fold</button></div>"
-        "<p style='height: 900px'></p><script>for (const it of [li, h]) it.onclick = () => 0</script>"
-    )
-    assert view.one("Cart").states == ('text="3"',)
-    assert view.one("Date").states == ('text="24 Nov"',)
-    assert "word39" in view.text
-    assert view.one("Item x").role == "clickable"
-    assert view.one("Head").role == "clickable"
-    assert view.offers("Agree")
-    assert "check_box" not in view.text
-    assert view.offers("Plain")
-    assert view.says("Bold Ctrl B")
-    found = await hand.find(text="far39 end")
-    assert "far0 far1" in found
+async def test_a_place_in_an_editor_is_found_by_its_text_and_typed_at(hand: Hand) -> None:
+    await hand.show("<div contenteditable aria-label=Note><p>One</p><p>Two <b>halves</b></p></div>")
+    index = re.search(r'\[(\d+)\] text "Two halves"', await hand.find(text="two"))
+    assert index is not None
+    await hand.click(int(index[1]))
+    await hand.do("send_keys", keys="Home")
+    await hand.do("send_keys", keys="Not ")
+    assert await hand.script("document.body.innerText.trim()") == "One\n\nNot Two halves"

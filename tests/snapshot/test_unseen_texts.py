@@ -98,26 +98,3 @@ async def test_what_nobody_can_see_is_told_by_neither(hand: Hand, style: str) ->
 async def test_what_can_be_seen_is_told_by_both(hand: Hand, around: str, style: str) -> None:
     for text in await told(hand, f'<div style="{around}"><p style="{style}">Welcome</p></div>'):
         assert "Welcome" in text
-
-
-@pytest.mark.slow
-async def test_a_body_without_a_height_hides_nothing(hand: Hand) -> None:
-    sheet = "<style>body { overflow: hidden; margin: 0 } main { position: absolute; inset: 0 }</style>"
-    for text in await told(hand, f"{sheet}<main><button>Launch</button></main>"):
-        assert "Launch" in text
-
-
-@pytest.mark.slow
-async def test_white_letters_over_a_picture_beside_them_are_told(hand: Hand) -> None:
-    beside = '<img src=data:, style="position: absolute; width: 9em; height: 2em">'
-    for over in (beside, "<style>p::before { content: '' }</style>"):
-        for text in await told(hand, f'<div>{over}<p style="color: white">Welcome</p></div>'):
-            assert "Welcome" in text
-
-
-@pytest.mark.slow
-async def test_fields_that_are_drawn_by_others_are_told_by_both(hand: Hand) -> None:
-    drawn = '<label>Agree <input type=checkbox checked style="opacity: 0"></label>'
-    snapshot, extracted = await told(hand, drawn)
-    assert 'checkbox "Agree" checked' in snapshot
-    assert "[x]" in extracted
