@@ -8,11 +8,13 @@ from mcp_browser.errors import InvalidArguments
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
+KEYS = "<input id=f aria-label=Field><input id=g aria-label=Next>"
+
 
 async def test_a_call_that_is_cancelled_while_it_types_lets_go_of_the_keys(hand: Hand) -> None:
     # Each key takes the page so long that the call is cancelled in the middle.
     busy = "f.onkeydown = () => { for (let end = Date.now() + 30; Date.now() < end;); }"
-    await hand.open(f"<input id=f aria-label=Field><input id=g aria-label=Next><script>{busy}</script>")
+    await hand.open(f"{KEYS}<script>{busy}</script>")
     index = hand.index("Field")
     with anyio.move_on_after(0.3) as scope:
         await hand.do("send_keys", keys="word " * 40, index=index)

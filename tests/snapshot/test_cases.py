@@ -2,19 +2,20 @@
 
 A case is a comment and the page after it. The comment has a title, then steps, one a line:
 
-    = button "Save" / Words       all lines that the page shows, without indexes; "/" may begin the next line
+    = button "Save" / Words       all lines that the page shows, indexes as [n]; "/" may begin the next line
     click_element "Save" {…} …    an action, the name (and role) of its element, more arguments; perhaps
         == ["saved"]              what `window.log` holds by then; `note(word)` makes a listener that logs
         says REGEX                what the result says to a model, or these words
         lacks REGEX               what it does not say
         fails ActionError: REGEX  the error that it raises
     says REGEX, lacks REGEX       more of what the last action said, or its error
-    js b.checked == true          the value of an expression in the page
+    js b.checked == true          the value of an expression in the page; without "==" it is only run
     changes REGEX                 what has changed since the page was reported last
 
-An indented line goes on with the one before. In arguments 'button "Save"' is a text, too; `fill_form` may
-have the values by the fields' names, and a schema be a `list` or `record` of types by names. A title in
-capitals names a piece of other pages. Cases in files whose names begin with "slow" are slow.
+{"Save"} stands for the index that the last look ("=", or the first) has shown for that name. A title in
+capitals names a piece of other pages. An indented line goes on with the one before. In arguments
+'button "Save"' is a text, too; `fill_form` may have the values by the fields' names, and a schema be a `list`
+or `record` of types by names. Cases in files whose names begin with "slow" are slow.
 """
 
 import json
@@ -27,11 +28,12 @@ import pytest
 import mcp_browser.errors
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering import render_changes, render_result
-from tests.snapshot.hand import CLIPPED, LOG, Hand, View
+from tests.snapshot.hand import CLIPPED, FILLER, LOG, Hand, View
 
 CASE = re.compile(r"^<!-- (.+?)((?:\n.+?)*) -->\n(.*?)(?=^<!-- |\Z)", re.M | re.S)
 STEP = re.compile(r'(\w+)(?: (?:(\w+) )?"((?:[^"\\]|\\.)*)")?(?: (\{.*?\}))?(?: (==|says|lacks|fails) (.*))?')
 QUOTED = re.compile(r"'(\w+ \"[^'\"]*\")'")
+INDEX = re.compile(r'\{"([^"]*)"\}')
 BARRED = {"disabled", "inert", "unclickable"}
 
 
@@ -39,7 +41,7 @@ def cases() -> list[Any]:
     """Page and steps of each case."""
     found: list[Any] = []
     for path in sorted((Path(__file__).parent / "cases").glob("*.html")):
-        pieces = {"CLIPPED": CLIPPED}
+        pieces = {"CLIPPED": CLIPPED, "FILLER": FILLER}
         for title, steps, html in CASE.findall(path.read_text("utf-8")):
             page = html
             for name, piece in pieces.items():
@@ -57,14 +59,17 @@ def cases() -> list[Any]:
 async def test_a_page_shows_and_does_what_its_case_says(hand: Hand, html: str, steps: list[str]) -> None:
     view = await hand.show(LOG + html)
     acted, told = False, ""
-    for step in steps:
+    for line in steps:
+        step = INDEX.sub(lambda named: str(view.index(named[1])), line)  # noqa: B023
         if step.startswith("= "):
             view = await hand.look() if acted else view
             said = re.sub(r'\[\d+\] (?=\S+ "|row \|)', "", view.text)
-            assert re.sub(r"\[\d+\]", "[n]", said).splitlines() == step[2:].split(" / ")
+            said = re.sub(r"\[\d+\]", lambda index: index[0] if index[0] in step else "[n]", said)  # noqa: B023
+            assert said.splitlines() == step[2:].split(" / ")
         elif step.startswith("js "):
-            expression, _, value = step[3:].rpartition(" == ")
-            assert await hand.script(expression) == json.loads(value)
+            expression, *wanted = step[3:].rsplit(" == ", 1)
+            value = await hand.script(expression)
+            assert not wanted or value == json.loads(wanted[0])
             acted = True
         elif step.startswith("changes "):
             changes = await hand.tab.dom.changes()
