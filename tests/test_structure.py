@@ -113,12 +113,15 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_each_promise_names_a_test_that_there_is() -> None:
-    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text("utf-8")))
+    promises = (ROOT / "docs" / "security.md").read_text("utf-8")
+    named = set(re.findall(r"`(test_\w+)`", promises))
     defined = re.compile(r"^ *(?:async )?def (test_\w+)\(", re.MULTILINE)
     paths = (ROOT / "tests").rglob("test_*.py")
     there = {name for path in paths for name in defined.findall(path.read_text("utf-8"))}
     assert len(named) > 30
     assert named - there == set()
+    for file, title in re.findall(r"`(\w+\.html): (.+?)`", promises):
+        assert f"<!-- {title}\n" in (ROOT / "tests" / "snapshot" / "cases" / file).read_text("utf-8")
 
 
 PRIVATE_PARTS = {

@@ -10,88 +10,6 @@ from mcp_browser.errors import InvalidArguments, NotActionable, NotFound
 from tests.actions.hand import Hand
 
 
-async def test_a_page_or_an_element_is_read_as_markdown_or_html(hand: Hand) -> None:
-    await hand.open(
-        "<h1>Shop</h1><p class=x>Some <b>bold</b> words and <a href='/cart'>the cart</a>.</p>"
-        "<script>var a = 1</script><style>p{}</style><ul><li><a href='/x'>Inside</a></li></ul>"
-    )
-    text = await hand.do("extract_content")
-    assert "# Shop" in text
-    assert "Some **bold** words and the cart." in text
-    assert f"[the cart]({hand.site.url}/cart)" in await hand.do("extract_content", links=True)
-    text = await hand.do("extract_content", index=hand.index("Inside"))
-    assert "Inside" in text
-    assert "Shop" not in text
-    text = await hand.do("get_html")
-    assert '<p class="x">' in text
-    assert "var a" not in text
-    assert "var a = 1" in await hand.do("get_html", scripts=True)
-
-
-async def test_frames_and_shadow_roots_are_read_in_place(hand: Hand) -> None:
-    inner = hand.site.page("<p>Framed words</p>").replace(hand.site.url, hand.site.other)
-    await hand.open(
-        f"<p>Before</p><iframe src='{inner}'></iframe><div id=host>Slotted</div><p>After</p><script>"
-        "host.attachShadow({mode:'closed'}).innerHTML = '<p>Shadowed</p><slot></slot>'</script>"
-    )
-    text = await hand.do("extract_content")
-    places = [text.index(word) for word in ("Before", "Framed words", "Shadowed", "Slotted", "After")]
-    assert places == sorted(places)
-
-
-async def test_fields_are_read_as_they_are_now(hand: Hand) -> None:
-    await hand.open(
-        "Name<input id=a value=before>!<textarea id=c>before</textarea>"
-        "<label><input id=d type=checkbox>Agree</label><label><input type=radio>Later</label>"
-        "<select id=e><option>S<option>M</select><input type=submit value=Send>"
-    )
-    await hand.js("a.value = 'now'; c.value = 'typed <b>'; d.checked = true; e.value = 'M'")
-    await hand.do("extract_content")
-    assert hand.result.page_content == "Name now ! typed <b> [x] Agree [ ] Later M Send"
-
-
-async def test_secret_fields_are_never_read(hand: Hand) -> None:
-    await hand.open(
-        "<p>Sign in</p><input id=a type=password value=hush1><input type=hidden value=hush2>"
-        "<input name=password value=hush3><textarea name=password>hush4</textarea>"
-        "<input type=checkbox value=hush5><p data-token=hush6>End</p>"
-    )
-    await hand.js("a.value = 'hush7'")
-    text = await hand.do("extract_content", links=True)
-    assert "Sign in" in text
-    assert "End" in text
-    assert "hush" not in text
-    text = await hand.do("get_html")
-    for secret in ("hush1", "hush3", "hush4", "hush7"):
-        assert secret not in text
-
-
-async def test_addresses_are_those_of_the_frame_that_they_are_in(hand: Hand) -> None:
-    inner = hand.site.page("<a href='/cart'>Cart</a>").replace(hand.site.url, hand.site.other)
-    await hand.open(
-        f"<iframe src='{inner}'></iframe><a href='javascript:go()'>Go</a> <a href='/{'x' * 400}'>Long</a>"
-        "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw=' alt=Dot>"
-    )
-    text = await hand.do("extract_content", links=True)
-    assert f"[Cart]({hand.site.other}/cart)" in text
-    assert "Go Long" in text
-    assert "javascript:" not in text
-    assert "xxx" not in text
-    assert "Dot" in text
-    assert "data:" not in text
-
-
-async def test_a_page_nested_deeply_is_read(hand: Hand) -> None:
-    await hand.open("<p>Top</p>")
-    await hand.js(
-        "let at = document.body;for (let n = 0; n < 1500;"
-        " n++) at = at.appendChild(document.createElement('div'));at.textContent = 'Bottom'"
-    )
-    text = await hand.do("extract_content")
-    assert "nested too deep" in text
-    assert text.index("Top") < text.index("Bottom")
-
-
 async def test_a_long_page_is_read_in_parts(hand: Hand) -> None:
     await hand.open("".join(f"<p>Paragraph {n} with some more words in it.</p>" for n in range(2000)))
     text = await hand.do("extract_content")
@@ -104,15 +22,6 @@ async def test_a_long_page_is_read_in_parts(hand: Hand) -> None:
     for part in (0, parts + 1):
         told = await hand.fails("extract_content", NotFound, part=part)
         assert f"no part {part}: the text has {parts}" in told
-
-
-async def test_what_cannot_be_read_says_why(hand: Hand) -> None:
-    await hand.do("go_to_url", url="about:blank")
-    assert "Content of the page: none." in await hand.do("extract_content")
-    await hand.open("<p>x</p>")
-    assert "Only a PDF has pages" in await hand.fails("extract_content", InvalidArguments, pages="1")
-    await hand.fails("extract_content", NotFound, index=99_999)
-    await hand.fails("extract_content", InvalidArguments, index="first")
 
 
 async def printed(hand: Hand, *pages: str) -> bytes:

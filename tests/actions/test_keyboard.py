@@ -6,68 +6,11 @@ import anyio
 import pytest
 
 from mcp_browser.actions.keyboard import parse_keys
-from mcp_browser.errors import InvalidArguments, NotFound
+from mcp_browser.errors import InvalidArguments
 from tests.actions.hand import Hand
 from tests.support.site import Site
 
-KEYS = """
-<input id=f aria-label=Field><input id=g aria-label=Next>
-<script>
-  window.seen = [];
-  document.addEventListener('keydown', e => {
-    const held = [e.ctrlKey && 'Ctrl', e.shiftKey && 'Shift', e.altKey && 'Alt', e.metaKey && 'Meta'];
-    seen.push([...held, e.key].filter(Boolean).join('+'));
-  });
-</script>
-"""
-
-
-async def test_a_sequence_of_keys_goes_to_the_focused_element_and_what_is_no_key_is_typed(hand: Hand) -> None:
-    await hand.open(KEYS)
-    await hand.fails("send_keys", NotFound, keys="Enter", index=99_999)
-    assert await hand.js("seen") == []
-    text = await hand.do("send_keys", keys="Tab Tab Escape", index=hand.index("Field"))
-    assert "Pressed Tab Tab Escape in" in text
-    assert await hand.js("seen") == ["Tab", "Tab", "Escape"]
-    text = await hand.do("send_keys", keys="Grüße, C++ 😀", index=hand.index("Field"))
-    assert text.startswith("Typed 12 characters in")
-    assert await hand.js("f.value") == "Grüße, C++ 😀"
-
-
-async def test_letters_choose_in_a_select_without_an_error_of_the_page(hand: Hand) -> None:
-    await hand.open("<select aria-label=City><option>Oslo<option>Rome</select>")
-    assert 'value="Rome"' in await hand.do("send_keys", keys="Rome", index=hand.index("City"))
-    # What an earlier page lacks may be reported late.
-    assert "TypeError" not in await hand.do("get_console_messages", level="error")
-
-
-async def test_combinations_hold_their_modifiers_and_let_go_of_them(hand: Hand) -> None:
-    await hand.open(KEYS)
-    await hand.do("send_keys", keys="Ctrl+Shift+K", index=hand.index("Field"))
-    await hand.do("send_keys", keys="Meta+j")
-    await hand.do("send_keys", keys="Enter")
-    held = ("Control", "Shift", "Meta")
-    seen = [key for key in await hand.js("seen") if key.rpartition("+")[2] not in held]
-    assert seen == ["Ctrl+Shift+K", "Meta+j", "Enter"]
-
-
-async def test_digits_are_keys_among_keys_and_a_misspelt_key_changes_nothing(hand: Hand) -> None:
-    await hand.open("<input id=f aria-label=Field value='some text'>")
-    await hand.do("send_keys", keys="Control+A 7 Tab", index=hand.index("Field"))
-    assert await hand.js("f.value") == "7"
-    told = await hand.fails("send_keys", InvalidArguments, keys="Contrl+A", index=hand.index("Field"))
-    assert "Did you mean Control+A?" in told
-    assert await hand.js("f.value") == "7"
-    await hand.do("send_keys", keys="Control+A Delete", index=hand.index("Field"))
-    assert await hand.js("f.value") == ""
-
-
-async def test_a_key_that_opens_a_dialog_ends_the_sequence(hand: Hand) -> None:
-    await hand.open(KEYS + "<script>f.onkeydown = e => { if (e.key === 'Enter') alert('Sent') }</script>")
-    text = await hand.do("send_keys", keys="Enter Tab Tab", index=hand.index("Field"))
-    assert "Pressed Enter in" in text
-    assert 'alert dialog is open: "Sent"' in text
-    await hand.do("handle_dialog", accept=True)
+KEYS = "<input id=f aria-label=Field><input id=g aria-label=Next>"
 
 
 async def test_a_call_that_is_cancelled_while_it_types_lets_go_of_the_keys(hand: Hand) -> None:

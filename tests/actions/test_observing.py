@@ -33,17 +33,6 @@ async def test_the_state_is_the_page_with_a_picture_and_labels_only_if_asked(han
     assert await hand.js("document.documentElement.outerHTML") == before
 
 
-async def test_a_region_is_shown_by_its_index(hand: Hand) -> None:
-    await hand.open(
-        "<ul>" + "".join(f"<li><button>Item {n}</button></li>" for n in range(3)) + f"</ul>{PAGE}"
-    )
-    await hand.do("find_elements", selector="ul")
-    region = max(element["index"] for element in hand.data["elements"])
-    text = await hand.do("get_state", index=region)
-    assert "Item 2" in text
-    assert "Buy tea" not in text
-
-
 @pytest.mark.parametrize("action", ["get_state", "screenshot", "scroll", "extract_content", "get_html"])
 async def test_an_index_of_0_is_none_where_none_need_be_given(hand: Hand, action: str) -> None:
     await hand.open(PAGE)
@@ -69,63 +58,6 @@ async def test_the_state_can_be_asked_for_while_a_dialog_is_open(hand: Hand) -> 
     await hand.do("handle_dialog", accept=False)
 
 
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ({"text": "buy"}, ["Buy tea", "Buy milk"]),
-        ({"pattern": "^button.*m.lk"}, ["Buy milk"]),
-        ({"role": "link"}, ["Home", "Cart"]),
-        ({"role": "button", "text": "tea"}, ["Buy tea"]),
-        ({"selector": "section > button"}, ["Buy tea", "Buy milk"]),
-        ({"selector": "role=link[name='Cart']"}, ["Cart"]),
-        ({"selector": "text=Buy milk"}, ["Buy milk"]),
-        ({"selector": "//nav/a[1]"}, ["Home"]),
-    ],
-)
-async def test_elements_are_found_and_can_be_acted_on(
-    hand: Hand, query: dict[str, object], names: list[str]
-) -> None:
-    await hand.open(PAGE)
-    assert (await hand.do("find_elements", **query)).startswith(f"Found {len(names)}:")
-    assert [element["name"] for element in hand.data["elements"]] == names
-    await hand.do("hover_element", index=hand.data["elements"][0]["index"])
-
-
-PARTS = (
-    "<div><header>Top <a href=/a>Home</a></header><main><h1>Teas</h1><article><header>Inner</header>Green"
-    "</article><ul><li>Sencha<li>Assam</ul><form><input aria-label=Wish></form></main>"
-    "<div role=main hidden>Other</div><footer>Low</footer></div>"
-)
-
-
-@pytest.mark.parametrize(
-    ("role", "names"),
-    [
-        ("main", ["Teas"]),
-        ("banner", ["Top Home"]),
-        ("contentinfo", ["Low"]),
-        ("article", ["Inner Green"]),
-        ("listitem", ["Sencha", "Assam"]),
-        ("form", [""]),
-    ],
-)
-async def test_parts_of_the_page_without_a_line_are_found_by_role(
-    hand: Hand, role: str, names: list[str]
-) -> None:
-    await hand.open(PARTS)
-    await hand.do("find_elements", role=role)
-    assert [element["name"] for element in hand.data["elements"]] == names
-    told = await hand.do("get_state", index=hand.data["elements"][0]["index"])
-    assert ("Low" in told) == (role == "contentinfo")
-
-
-async def test_a_role_that_nothing_has_names_those_that_are_there(hand: Hand) -> None:
-    await hand.open(PARTS)
-    error = await hand.fails("find_elements", NotFound, role="buton")
-    assert "Roles to be found here: article, banner, contentinfo, form, heading, link, list, lis" in error
-    assert "Try a shorter text" in await hand.fails("find_elements", NotFound, role="link", text="Away")
-
-
 async def test_plain_elements_are_found_by_selector_and_others_keep_their_index(hand: Hand) -> None:
     await hand.open(PAGE)
     known = hand.index("Buy milk")
@@ -134,38 +66,6 @@ async def test_plain_elements_are_found_by_selector_and_others_keep_their_index(
     await hand.do("find_elements", selector="p")
     index = hand.data["elements"][0]["index"]
     assert "tea and milk" in await hand.do("extract_content", index=index)
-
-
-async def test_elements_in_frames_and_shadow_roots_are_found(hand: Hand) -> None:
-    inner = hand.site.page("<button class=x>Framed</button>").replace(hand.site.url, hand.site.other)
-    await hand.open(
-        f"<iframe src='{inner}'></iframe><div id=host></div><script>"
-        "host.attachShadow({mode:'open'}).innerHTML = '<button class=x>Shadowed</button>'</script>"
-    )
-    for query in ({"role": "button"}, {"selector": "button.x"}):
-        text = await hand.do("find_elements", **query)
-        assert "Framed" in text
-        assert "Shadowed" in text
-    await hand.do("hover_element", index=hand.index("Framed"))
-
-
-async def test_a_limit_says_how_many_there_are(hand: Hand) -> None:
-    await hand.open("".join(f"<button>Row {n}</button>" for n in range(30)))
-    assert (await hand.do("find_elements", role="button", limit=5)).startswith("The first 5 of 30 found:")
-    assert (await hand.do("find_elements", selector="button", limit=5)).startswith("The first 5 of 30 found:")
-
-
-@pytest.mark.parametrize(
-    "query",
-    [{}, {"pattern": "("}, {"selector": "a[["}, {"selector": "a", "text": "b"}, {"role": "link", "limit": 0}],
-)
-async def test_senseless_queries_and_those_without_a_result_fail(
-    hand: Hand, query: dict[str, object]
-) -> None:
-    await hand.open(PAGE)
-    await hand.fails("find_elements", InvalidArguments, **query)
-    assert "Nothing" in await hand.fails("find_elements", NotFound, text="unicorn")
-    assert "selector='.none'" in await hand.fails("find_elements", NotFound, selector=".none")
 
 
 async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
@@ -183,24 +83,6 @@ async def test_pictures_of_the_view_the_page_and_an_element(hand: Hand) -> None:
     await hand.open("<div style='height:50000px'>Long</div>")
     assert "px of the page are not on it" in await hand.do("screenshot", full_page=True)
     assert hand.picture().width > 300
-
-
-async def test_a_picture_of_a_page_that_a_part_of_it_scrolls_for_says_what_it_lacks(hand: Hand) -> None:
-    await hand.open(
-        "<style>body { margin: 0 } main { height: 100vh; overflow: auto }</style><main><h1>Mail</h1>"
-        "<div style='height:2080px'></div><button>Low</button></main>"
-    )
-    text = await hand.do("screenshot", full_page=True)
-    assert "The page itself does not scroll" in text
-    assert "without 0.0 screens before and 2.0 after" in text
-    assert '] main "Mail", which does' in text
-    await hand.do("scroll", index=int(text.partition("with index=")[2].split()[0]))
-    assert "without 1.0 screens before and 1.0 after" in await hand.do("screenshot", full_page=True)
-    assert "does not scroll" not in await hand.do("screenshot")
-    await hand.open(
-        "<div style='height:2000px'>Long</div><p style='height:400px;overflow:auto'>" + "x " * 9999
-    )
-    assert "does not scroll" not in await hand.do("screenshot", full_page=True)
 
 
 async def test_an_element_larger_than_the_view_is_pictured_as_far_as_it_is_seen(hand: Hand) -> None:

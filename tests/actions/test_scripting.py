@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from mcp_browser.browser.manager import BrowserManager
-from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound, ScriptFailed, StaleElement
+from mcp_browser.errors import DeadlineExceeded, InvalidArguments, NotFound, ScriptFailed
 from mcp_browser.settings import ToolSettings
 from tests.actions.hand import Hand, hand_in
 from tests.browser.conftest import managing
@@ -26,34 +25,6 @@ async def returned(hand: Hand, script: str, **arguments: Any) -> Any:
     assert told.startswith("The script returned"), told
     assert hand.result.page_content is not None, told
     return json.loads(hand.result.page_content)
-
-
-@pytest.mark.parametrize(
-    ("script", "value"),
-    [
-        ("document.title", "Test page"),
-        ("1 + 1 // two", 2),
-        ("() => 1 + 1", 2),
-        ("async () => (await Promise.resolve(3)) + 1", 4),
-        ("await Promise.resolve(5)", 5),
-        ("Promise.resolve([1, [2]])", [1, [2]]),
-        ("const two = 2; return two + 1;", 3),
-        ("for (const n of [1, 2]) if (n > 1) return n", 2),
-        ("({ a: 1, b: { c: null, d: 'x' } })", {"a": 1, "b": {"c": None, "d": "x"}}),
-        ("{ a: 1 }", {"a": 1}),
-        ("'quote \" and line\\n'", 'quote " and line\n'),
-        ("null", None),
-        (
-            "[undefined, NaN, -Infinity, 12n, Symbol('s'), function f() {}]",
-            ["[undefined]", "[NaN]", "[-Infinity]", "[12n]", "[Symbol(s)]", "[function f]"],
-        ),
-    ],
-)
-async def test_expressions_functions_and_statements_give_their_value(
-    hand: Hand, script: str, value: object
-) -> None:
-    await hand.open("")
-    assert await returned(hand, script) == value
 
 
 async def test_what_json_has_no_form_for_is_told_in_words(hand: Hand) -> None:
@@ -99,51 +70,6 @@ async def test_what_json_has_no_form_for_is_told_in_words(hand: Hand) -> None:
     }
 
 
-async def test_an_element_is_given_in_its_own_frame_and_shadow_tree(hand: Hand) -> None:
-    inner = hand.site.page("<button>Deep</button>", title="Inner").replace("127.0.0.1", "localhost")
-    await hand.open(
-        f"<iframe src='{inner}'></iframe><div id=host></div><script>"
-        "host.attachShadow({mode: 'closed'}).innerHTML = '<button>Within</button>'</script>"
-    )
-    deep = await returned(hand, "el => [el.textContent, document.title]", index=hand.index("Deep"))
-    within = await returned(hand, "element.textContent + document.title", index=hand.index("Within"))
-    assert deep == ["Deep", "Inner"]
-    assert within == "WithinTest page"
-
-
-async def test_a_script_that_changes_the_page_tells_what_it_changed(hand: Hand) -> None:
-    await hand.open("<p id=p>Before</p>" + "<p>Another line of the page</p>" * 20)
-    told = await hand.do("evaluate_script", script="p.textContent = 'After'; return undefined")
-    assert "The script returned undefined." in told
-    assert "After" in told
-    assert "Another line" not in told
-    assert "Statements need a return." in await hand.do("evaluate_script", script="const a = 1; a + 1;")
-
-
-@pytest.mark.parametrize(
-    ("script", "message"),
-    [
-        ("() => {\n  const a = 1;\n  return a.b.c;\n}", "TypeError: .* \\(line 3, column 14\\)"),
-        ("missing()", "ReferenceError: missing is not defined. \\(line 1, column 1\\)"),
-        ("await 1;\nthrow new Error('boom')", "Error: boom. \\(line 2, column 7\\)"),
-        ("Promise.reject(new Error('later'))", "Error: later"),
-        ("() => { throw { code: 7 } }", "threw .{'code': 7}"),
-        ("JSON.parse('{')", "SyntaxError: .* in JSON at position 1"),
-        (
-            "const a = 1;\nconst b = ;",
-            "no JavaScript: SyntaxError: Unexpected token ';' \\(line 2, column 11\\)",
-        ),
-        ("1 +* 2", "no JavaScript: SyntaxError: Unexpected token '\\*' \\(line 1, column 4\\)"),
-        ("(window.n = (window.n || 0) + 1, eval('1 +* 2'))", "SyntaxError"),
-    ],
-)
-async def test_a_script_that_fails_says_why_and_in_which_line(hand: Hand, script: str, message: str) -> None:
-    await hand.open("")
-    told = await hand.fails("evaluate_script", ScriptFailed, script=script)
-    assert re.search(message, told), told
-    assert await hand.js("window.n") == (1 if "window.n" in script else None), "it ran once"
-
-
 async def test_an_endless_loop_is_stopped_also_in_a_frame_of_another_site(hand: Hand) -> None:
     inner = hand.site.page("<button>Deep</button>").replace("127.0.0.1", "localhost")
     await hand.open(f"<button>Still here</button><iframe src='{inner}'></iframe>")
@@ -155,15 +81,6 @@ async def test_an_endless_loop_is_stopped_also_in_a_frame_of_another_site(hand: 
     assert await returned(hand, "1 + 1") == 2
     assert await returned(hand, "element.textContent", index=deep) == "Deep"
     assert "Clicked" in await hand.do("click_element", index=hand.index("Still here"))
-
-
-async def test_a_promise_that_never_comes_is_given_up_without_stopping_the_page(hand: Hand) -> None:
-    await hand.open("")
-    await hand.do("evaluate_script", script="window.ticks = 0; setInterval(() => ticks++, 5)")
-    told = await hand.fails("evaluate_script", DeadlineExceeded, script="new Promise(() => {})", timeout=0.3)
-    assert "still waits for something after 0.3 s" in told
-    before = await hand.js("ticks")
-    await hand.session.current_tab.page.wait_for_function("before => ticks > before", arg=before)
 
 
 async def test_a_huge_result_is_cut_within_the_budget_and_stays_json(hand: Hand) -> None:
@@ -182,15 +99,6 @@ async def test_a_huge_result_is_cut_within_the_budget_and_stays_json(hand: Hand)
     assert all(len(json.dumps(value)) < 1600 for value in (many, long, wide, deep))
 
 
-async def test_a_script_that_opens_a_dialog_does_not_block_the_call(hand: Hand) -> None:
-    await hand.open("")
-    told = await hand.do("evaluate_script", script="confirm('Go on?')")
-    await hand.do("handle_dialog", accept=True)
-    assert "The script waits for the dialog that is open" in told
-    assert 'A confirm dialog is open: "Go on?"' in told
-    assert await returned(hand, "2") == 2
-
-
 async def test_a_script_that_leaves_the_page_shows_the_next_one(hand: Hand) -> None:
     target = hand.site.page("<h1>Arrived</h1>")
     await hand.open("")
@@ -201,30 +109,11 @@ async def test_a_script_that_leaves_the_page_shows_the_next_one(hand: Hand) -> N
     assert "# Arrived" in told
 
 
-async def test_neither_a_policy_nor_replaced_builtins_of_a_page_stop_a_script(hand: Hand) -> None:
+async def test_a_policy_of_a_page_stops_no_script(hand: Hand) -> None:
     policy = {"Content-Security-Policy": "default-src 'none'; script-src 'self'"}
     url = hand.site.publish(b"<!doctype html><title>Strict</title>", headers=policy)
     await hand.do("go_to_url", url=url)
     assert await returned(hand, "document.title") == "Strict"
-    await hand.open(
-        "<script>Array.prototype.toJSON = () => 'mine'; JSON.stringify = () => 'mine';"
-        "Node.prototype.toString = null</script>"
-    )
-    assert await returned(hand, "({ list: [1, 2] })") == {"list": [1, 2]}
-
-
-async def test_a_stale_element_is_told_as_for_any_action(hand: Hand) -> None:
-    await hand.open("<button id=b>Gone soon</button>")
-    await hand.js("b.remove()")
-    told = await hand.fails("evaluate_script", StaleElement, script="1", index=hand.index("Gone soon"))
-    assert "is gone from the page" in told
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"script": ""}, {}, {"script": "1", "timeout": 0}, {"script": "1", "x": 1}]
-)
-async def test_wrong_arguments_are_refused(hand: Hand, wrong: dict[str, Any]) -> None:
-    await hand.fails("evaluate_script", InvalidArguments, **wrong)
 
 
 PAGE = """<form toolname=order_tea tooldescription="Orders tea">

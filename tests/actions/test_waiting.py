@@ -4,38 +4,15 @@ import time
 
 import pytest
 
-from mcp_browser.errors import DeadlineExceeded, DialogOpen, InvalidArguments, NotFound
+from mcp_browser.errors import DeadlineExceeded, NotFound
 from tests.actions.hand import Hand
 
 pytestmark = pytest.mark.slow
 
-LATER = "<p id=p>Loading…</p><script>window.later = work => setTimeout(work, 1500)</script>"
-
-
-async def test_all_conditions_are_waited_for_and_what_came_is_told(hand: Hand) -> None:
-    await hand.open("<p>All done</p>" + LATER + "<script>later(() => p.remove())</script>")
-    text = await hand.do("wait_for", text="all DONE", text_gone="Loading", timeout=20)
-    assert text.startswith('Waited for the text "all DONE", the text "Loading" to be gone.')
-    assert "All done" in text
-    assert await hand.js("document.getElementById('p')") is None
-
-
-async def test_an_element_is_waited_for_by_selector_or_role_and_a_text_in_a_frame(hand: Hand) -> None:
-    await hand.open(
-        LATER + "<script>later(() => { p.outerHTML = '<button class=ok>Go</button>' })</script>"
-        "<div class=hidden style='display:none'>x</div>"
-    )
-    await hand.do("wait_for", selector="css=.ok")
-    await hand.do("wait_for", selector='role=button[name="Go"]')
-    await hand.fails("wait_for", DeadlineExceeded, selector=".hidden", timeout=0.3)
-    inner = hand.site.page("<p>Inside text</p>").replace(hand.site.url, hand.site.other)
-    await hand.open(f"<iframe src='{inner}'></iframe>")
-    await hand.do("wait_for", text="Inside text")
-
 
 async def test_an_address_is_waited_for(hand: Hand) -> None:
     target = hand.site.page("<h1>Arrived</h1>", path="/waited/for/here")
-    await hand.open(f"{LATER}<script>later(() => {{ location = '{target}' }})</script>")
+    await hand.open(f"<p>Loading…</p><script>setTimeout(() => {{ location = '{target}' }}, 1500)</script>")
     text = await hand.do("wait_for", url="*/waited/*/here")
     assert "Arrived" in text + await hand.do("get_state")
 
@@ -80,25 +57,3 @@ async def test_an_action_that_the_time_of_its_list_ends_says_so(hand: Hand) -> N
         text = await hand.do("do_actions", actions=clicks)
     assert "1. Clicked" in text
     assert "did not finish in the time of the whole list." in text
-
-
-async def test_a_dialog_ends_the_waiting(hand: Hand) -> None:
-    await hand.open(LATER + "<script>later(() => alert('Wake up'))</script>")
-    assert "Wake up" in await hand.fails("wait_for", DialogOpen, text="never")
-    await hand.do("handle_dialog", accept=True)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({}, "give text, text_gone, selector, index, url or seconds"),
-        ({"seconds": -1}, "seconds must be above 0"),
-        ({"seconds": 10_000}, "at most 600"),
-        ({"text": "x", "timeout": 0}, "timeout must be above 0"),
-        ({"selector": "a[[["}, "not a selector"),
-        ({"selector": "nonsense=x"}, "not a selector"),
-    ],
-)
-async def test_senseless_waiting_is_refused(hand: Hand, arguments: dict[str, object], words: str) -> None:
-    await hand.open("<p>Page</p>")
-    assert words in await hand.fails("wait_for", InvalidArguments, **arguments)

@@ -5,13 +5,17 @@ A case is a comment and the page after it. The comment has a title, then steps, 
     = button "Save" / Words       all lines that the page shows, indexes as [n]; "/" may begin the next line
     click_element "Save" {…} …    an action, the name (and role) of its element, more arguments; perhaps
         == ["saved"]              what `window.log` holds by then; `note(word)` makes a listener that logs
-        says REGEX                what the result says to a model
+        says REGEX                what the result says to a model, or these words
+        lacks REGEX               what it does not say
         fails ActionError: REGEX  the error that it raises
+    says REGEX, lacks REGEX       more of what the last action said, or its error
     js b.checked == true          the value of an expression in the page; without "==" it is only run
     changes REGEX                 what has changed since the page was reported last
 
 {"Save"} stands for the index that the last look ("=", or the first) has shown for that name. A title in
-capitals names a piece of other pages.
+capitals names a piece of other pages. An indented line goes on with the one before. In arguments
+'button "Save"' is a text, too; `fill_form` may have the values by the fields' names, and a schema be a `list`
+or `record` of types by names. Cases in files whose names begin with "slow" are slow.
 """
 
 import json
@@ -27,7 +31,8 @@ from mcp_browser.rendering import render_changes, render_result
 from tests.snapshot.hand import CLIPPED, FILLER, LOG, Hand, View
 
 CASE = re.compile(r"^<!-- (.+?)((?:\n.+?)*) -->\n(.*?)(?=^<!-- |\Z)", re.M | re.S)
-STEP = re.compile(r'(\w+)(?: (?:(\w+) )?"((?:[^"\\]|\\.)*)")?(?: (\{.*?\}))?(?: (==|says|fails) (.*))?')
+STEP = re.compile(r'(\w+)(?: (?:(\w+) )?"((?:[^"\\]|\\.)*)")?(?: (\{.*?\}))?(?: (==|says|lacks|fails) (.*))?')
+QUOTED = re.compile(r"'(\w+ \"[^'\"]*\")'")
 INDEX = re.compile(r'\{"([^"]*)"\}')
 BARRED = {"disabled", "inert", "unclickable"}
 
@@ -44,15 +49,16 @@ def cases() -> list[Any]:
             if title.isupper():
                 pieces[title] = page
             else:
-                lines = re.sub(r"\n(?=/ )", " ", steps).strip().splitlines()
-                found.append(pytest.param(page, lines, id=f"{path.stem}: {title}"))
+                lines = re.sub(r"\n(?=/ )|\n +", " ", steps).strip().splitlines()
+                marks = [pytest.mark.slow] if path.stem.startswith("slow") else []
+                found.append(pytest.param(page, lines, id=f"{path.stem}: {title}", marks=marks))
     return found
 
 
 @pytest.mark.parametrize(("html", "steps"), cases())
 async def test_a_page_shows_and_does_what_its_case_says(hand: Hand, html: str, steps: list[str]) -> None:
     view = await hand.show(LOG + html)
-    acted = False
+    acted, told = False, ""
     for line in steps:
         step = INDEX.sub(lambda named: str(view.index(named[1])), line)  # noqa: B023
         if step.startswith("= "):
@@ -69,17 +75,37 @@ async def test_a_page_shows_and_does_what_its_case_says(hand: Hand, html: str, s
             changes = await hand.tab.dom.changes()
             assert isinstance(changes, DomChanges)
             assert re.search(step[8:], render_changes(changes))
+        elif step.startswith(("says ", "lacks ")):
+            check(told, *step.split(" ", 1))
         else:
-            await carry_out(hand, view, step)
+            told = await carry_out(hand, view, step)
             acted = True
 
 
-async def carry_out(hand: Hand, view: View, step: str) -> None:
-    """Do what a step says, and check what it says of that."""
+def check(told: str, sign: str, wanted: str) -> None:
+    assert (wanted in told or re.search(wanted, told, re.M) is not None) == (sign == "says"), told
+
+
+def arguments_of(view: View, action: str, given: str) -> dict[str, Any]:
+    """The arguments that a step gives, with what is short in them written out."""
+    arguments: dict[str, Any] = json.loads(QUOTED.sub(lambda text: json.dumps(text[1]), given))
+    if action == "fill_form" and "fields" not in arguments:
+        found = [(found_in(view, field, None), field, value) for field, value in arguments.items()]
+        fields = [{"index": node.index if node else field, "value": value} for node, field, value in found]
+        return {"fields": fields}
+    for kind in arguments.keys() & {"list", "record"}:
+        properties = {key: {"type": value} for key, value in arguments.pop(kind).items()}
+        schema = {"type": "object", "properties": properties}
+        arguments["output_schema"] = {"type": "array", "items": schema} if kind == "list" else schema
+    return arguments
+
+
+async def carry_out(hand: Hand, view: View, step: str) -> str:
+    """Do what a step says, and check what it says of that; what the result or the error says."""
     match = STEP.fullmatch(step)
     assert match, step
     action, role, name, given, sign, wanted = match.groups()
-    arguments = json.loads(given or "{}")
+    arguments = arguments_of(view, action, given or "{}")
     if name is not None:
         # What has no index is named by its role and what it says.
         node = found_in(view, name, role)
@@ -87,14 +113,16 @@ async def carry_out(hand: Hand, view: View, step: str) -> None:
         assert sign == "fails" or "force" in arguments or not node or not BARRED & set(node.states)
     if sign == "fails":
         error, _, words = wanted.partition(": ")
-        with pytest.raises(getattr(mcp_browser.errors, error), match=words or None):
+        with pytest.raises(getattr(mcp_browser.errors, error), match=words or None) as caught:
             await hand.do(action, **arguments)
-        return
+        return str(caught.value)
     result = await hand.do(action, **arguments)
     if sign == "==":
         assert await hand.log() == json.loads(wanted)
-    elif sign == "says":
-        assert re.search(wanted, render_result(result)[0], re.M)
+    told = render_result(result, settings=hand.controller.settings)[0]
+    if sign in ("says", "lacks"):
+        check(told, sign, wanted)
+    return told
 
 
 def found_in(view: View, name: str, role: str | None) -> DomNode | None:
