@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from benchmarks.wholeness.stage import Stage
-from mcp_browser.actions import default_registry, load_registry
+from mcp_browser.actions import load_registry
 from mcp_browser.browser.manager import BrowserManager
 from mcp_browser.browser.session import BrowserSession
 from mcp_browser.controller import Controller
@@ -47,7 +47,7 @@ async def hand(session: BrowserSession, site: Site, request: pytest.FixtureReque
     """A tab: the one of the test before, or a new one."""
     await session.ensure_open()
     await leave_one_tab(session, new=request.node.get_closest_marker("fresh") is not None)
-    yield Hand(session, Controller(default_registry(), SETTINGS), site)
+    yield Hand(session, Controller(load_registry(ToolSettings()), SETTINGS), site)
 
 
 @pytest.fixture(scope="module")

@@ -24,10 +24,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 import mcp_browser.errors
+from mcp_browser.actions import default_registry
+from mcp_browser.controller import Controller
 from mcp_browser.dom.models import DomChanges, DomNode
 from mcp_browser.rendering import render_changes, render_result
+from tests.snapshot.conftest import SETTINGS
 from tests.snapshot.hand import CLIPPED, FILLER, LOG, Hand, View
 
 CASE = re.compile(r"^<!-- (.+?)((?:\n.+?)*) -->\n(.*?)(?=^<!-- |\Z)", re.M | re.S)
@@ -35,6 +39,12 @@ STEP = re.compile(r'(\w+)(?: (?:(\w+) )?"((?:[^"\\]|\\.)*)")?(?: (\{.*?\}))?(?: 
 QUOTED = re.compile(r"'(\w+ \"[^'\"]*\")'")
 INDEX = re.compile(r'\{"([^"]*)"\}')
 BARRED = {"disabled", "inert", "unclickable"}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hand(hand: Hand) -> Hand:
+    """A tab, and all actions that there are."""
+    return Hand(hand.session, Controller(default_registry(), SETTINGS), hand.site)
 
 
 def cases() -> list[Any]:
