@@ -19,7 +19,7 @@ from tests.conftest import COLLECTED, NIGHTLY
 PACKAGE = Path(mcp_browser.__file__).parent
 MOST_LINES = 500
 LONG = {
-    "dom/hooks.js": 948,  # One script, evaluated in each document before the page's own
+    "dom/hooks.js": 952,  # One script, evaluated in each document before the page's own
 }
 """Files that are longer, and how long they may be."""
 PRIVATE = {

@@ -493,27 +493,26 @@
   expectAnswers(globalThis.IDBDatabase, ["transaction"], ["complete", "abort"], (_self, transaction) => transaction);
   expectAnswers(globalThis.Worker, ["postMessage"], ["message", "error"], (worker) => worker);
 
-  /**
-   * A connection: whether it was made by what is waited for; when it was opened or last written to, how many messages have come since, and
-   * when the last one; whether they do not stop; whether an answer was waited for in vain after a press, and after typing.
-   * @typedef {{ followed: boolean, since: number, count: number, last: number, streams: boolean, mute: [boolean, boolean] }} Connection
-   */
-  /** @type {WeakMap<object, Connection>} */
-  const connections = new KeptWeakMap();
   /** Sockets written to that have answered nothing to see yet, and whether they have answered at all. @type {Map<object, boolean>} */
   const asked = new KeptMap();
+  /** Sockets that were waited for in vain after a press, and those after typing. @type {[WeakSet<object>, WeakSet<object>]} */
+  const mute = [new KeptWeakSet(), new KeptWeakSet()];
   /** Whether the last input was typing or turning the wheel. */
   let typing = false;
+  const muteNow = () => mute[typing ? 1 : 0];
   /** How many sockets were given up since the last press. */
   let unanswered = 0;
   function giveUp() {
     asked.forEach((_answered, socket) => {
-      const known_ = connections.get(socket);
-      if (known_) known_.mute[typing ? 1 : 0] = true;
+      muteNow().add(socket);
       forget(socket);
       if (!typing) unanswered++;
     });
   }
+  const heard = new KeptWeakSet();
+  /** When connections were opened or last written to, and those whose messages do not stop. @type {WeakMap<object, number>} */
+  const spoken = new KeptWeakMap();
+  const streams = new KeptWeakSet();
   // A first answer often says only that another one is being made.
   const shown = new MutationObserver(() => {
     asked.forEach((answered, socket) => answered && forget(socket));
@@ -524,60 +523,25 @@
     asked.delete(socket);
     if (!asked.size) apply(disconnect, shown, []);
   }
-  /** Wait for a connection, and for messages that follow each other: a page or an answer may be made of them. @param {object} self */
-  function connect(self) {
-    /** @type {Connection} */
-    const known_ = { followed: level + 1 <= DEEPEST_TIMER, since: now(), count: 0, last: 0, streams: false, mute: [false, false] };
-    connections.set(self, known_);
-    const key = { of: self };
-    const end = () => expected.delete(key);
-    const next = () => {
-      if (now() - known_.last >= NEXT_MESSAGE) return end();
-      if (now() - known_.since < LONGEST_AFTER_INPUT) return frame(next);
-      known_.streams = true;
-      end();
-    };
-    const take = () => {
-      if (asked.has(self)) asked.set(self, true);
-      else expected.delete(self);
-      known_.last = now();
-      const enough = longest === LONGEST_AFTER_INPUT ? SEVERAL_MESSAGES : 1;
-      if (++known_.count < enough || known_.last - known_.since > LONGEST_AFTER_INPUT || known_.streams || !known_.followed) return;
-      patience = 0;
-      if (!expected.has(key)) frame(next);
-      expected.add(key);
-    };
-    if (known_.followed) expected.add(key);
-    apply(add, self, ["open", () => frame(() => frame(next)), { once: true }]);
-    apply(add, self, ["error", end, { once: true }]);
-    // In front of the page's own listeners, so that what these draw counts.
-    apply(add, self, ["message", take, { capture: true }]);
-    apply(add, self, ["close", () => forget(self)]);
-  }
-  for (const name of ["EventSource", "WebSocket"]) wrapClass(name, () => {}, connect);
   wrap(globalThis.WebSocket?.prototype, "send", afterEffect((self) => {
-    const known_ = connections.get(self);
-    if (!known_ || level + 1 > DEEPEST_TIMER) return;
-    known_.since = now();
-    known_.count = 0;
+    if (level + 1 > DEEPEST_TIMER) return;
+    spoken.set(self, now());
     if (expected.has(self)) return;
     expected.add(self);
-    if (longest !== LONGEST_AFTER_INPUT || known_.mute[typing ? 1 : 0]) return;
+    if (!heard.has(self)) {
+      heard.add(self);
+      // In front of the page's own listeners, so that what these draw counts.
+      apply(add, self, ["message", () => (asked.has(self) ? asked.set(self, true) : expected.delete(self)), { capture: true }]);
+      apply(add, self, ["close", () => forget(self)]);
+    }
+    if (longest !== LONGEST_AFTER_INPUT || muteNow().has(self)) return;
     if (!asked.size) observeAll(shown, DRAWN);
     asked.set(self, false);
   }));
 
-  /** URL without query and fragment, "" for none. @param {unknown} url @returns {string} */
-  const addressOf = (url) => {
-    try {
-      const text = String(url);
-      return text && new Locator(text, document.baseURI).href.replace(/[?#].*$/s, "");
-    } catch {
-      return "";
-    }
-  };
-  /** @param {string} address @param {"pieces" | "whole" | "elsewhere" | "unread"} how */
-  function noteReading(address, how) {
+  /** @param {unknown} url @param {"pieces" | "whole" | "elsewhere" | "unread"} how */
+  function noteReading(url, how) {
+    const address = String(url).replace(/[?#].*$/s, "");
     if (!address) return;
     if (read.size >= MOST_ADDRESSES) read.clear();
     read.set(address, how);
@@ -620,13 +584,20 @@
   join(globalThis, globalThis);
   wrap(globalThis, "postMessage", posted);
 
+  /** URL without query and fragment. @param {unknown} url @returns {string} */
+  const addressOf = (url) => {
+    try {
+      return new Locator(String(url), document.baseURI).href.replace(/[?#].*$/s, "");
+    } catch {
+      return "";
+    }
+  };
   /** A request that a script makes: its address and kind, whether it is waited for, and what is looked for once its answer comes. @typedef {{ address: string, kind: string, waited: boolean, judged: Judged | null }} Asked */
   /** How many requests to each address are waited for that have no answer yet. @type {Map<string, number>} */
   const awaited = new KeptMap();
   /** @param {unknown} url @param {boolean} isOneWay whether nothing reads its answer @returns {Asked} */
   function beginRequest(url, isOneWay) {
-    // "" is the document's own address.
-    const address = addressOf(url === "" ? document.baseURI : url);
+    const address = addressOf(url);
     const kind = level + ANSWER <= DEEPEST_TIMER && longest === LONGEST_AFTER_INPUT ? kindOf(NaN) : "";
     const waited = !isOneWay && !isNaN(likelyWait(kind, 0));
     if (waited) {
@@ -692,14 +663,14 @@
       const asked_ = asker.get(self);
       if (asked_) hold(asked_, 1);
       else effects++;
-      if (asked_?.waited !== false) noteReading(addressOf(apply(urlOf, self, [])), "whole");
+      if (asked_?.waited !== false) noteReading(apply(urlOf, self, []), "whole");
       return expectPromise(given, asked_, () => hold(asked_, -1));
     });
   }
   wrap(answerOf?.prototype, "body", after((answer_) => {
-    const address = addressOf(apply(urlOf, answer_, []));
+    const url = apply(urlOf, answer_, []);
     // Many look at the body only to see that there is one, or in a copy.
-    if (read.get(address) !== "whole") noteReading(address, "pieces");
+    if (url && read.get(String(url).replace(/[?#].*$/s, "")) !== "whole") noteReading(url, "pieces");
   }), "get");
 
   const asking = globalThis.XMLHttpRequest;
@@ -713,7 +684,7 @@
     const follow = () => {
       const state = apply(stateOfAsking, self, []);
       if (state === HEADERS) hold(asked_, 1);
-      if (state === HEADERS && asked_.waited) noteReading(addressOf(apply(urlOfAsking, self, [])), "whole");
+      if (state === HEADERS && asked_.waited) noteReading(apply(urlOfAsking, self, []), "whole");
       if (state === DONE) at(depth, () => undefined);
     };
     const end = () => {
@@ -736,11 +707,44 @@
   });
   for (const name of ["response", "responseText"]) {
     wrap(asking?.prototype, name, after((self) => {
-      if (apply(stateOfAsking, self, []) === LOADING) noteReading(addressOf(apply(urlOfAsking, self, [])), "pieces");
+      if (apply(stateOfAsking, self, []) === LOADING) noteReading(apply(urlOfAsking, self, []), "pieces");
     }), "get");
   }
 
-  wrapClass("SharedWorker", () => {}, (_made, args) => noteReading(addressOf(args[0]), "elsewhere"));
+  wrapClass("SharedWorker", () => {}, (_made, args) => noteReading(new URL(String(args[0]), document.baseURI), "elsewhere"));
+
+  /** Wait for a connection, and for messages that follow each other: a page or an answer may be made of them. @param {string} name of the class */
+  function expectOpening(name) {
+    wrapClass(name, () => {}, (connection) => {
+      if (level + 1 > DEEPEST_TIMER) return;
+      const key = { of: connection };
+      let [count, last, since] = [0, 0, 0];
+      const end = () => expected.delete(key);
+      const next = () => {
+        if (now() - last >= NEXT_MESSAGE) return end();
+        if (now() - since < LONGEST_AFTER_INPUT) return frame(next);
+        streams.add(connection);
+        end();
+      };
+      const take = () => {
+        const spokenAt = spoken.get(connection) || 0;
+        if (since !== spokenAt) count = 0;
+        since = spokenAt;
+        last = now();
+        const enough = longest === LONGEST_AFTER_INPUT ? SEVERAL_MESSAGES : 1;
+        if (++count < enough || last - since > LONGEST_AFTER_INPUT || streams.has(connection)) return;
+        patience = 0;
+        if (!expected.has(key)) frame(next);
+        expected.add(key);
+      };
+      spoken.set(connection, now());
+      expected.add(key);
+      apply(add, connection, ["open", () => frame(() => frame(next)), { once: true }]);
+      apply(add, connection, ["error", end, { once: true }]);
+      apply(add, connection, ["message", take]);
+    });
+  }
+  ["EventSource", "WebSocket"].forEach(expectOpening);
 
   /** The page does something once it has loaded; pictures that never come must not keep it from being shown. */
   function expectLoad() {
