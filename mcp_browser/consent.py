@@ -54,11 +54,14 @@ Ask = Callable[[str], Awaitable[bool | None]]
 """Asks a person: yes or no; None if nobody can be asked."""
 
 
-Act = Callable[..., Awaitable[ActionResult]]
-"""Carries out an action, with the keys that a person has said yes to (`granted`), or resumes a `paused` list.
+class Act(Protocol):
+    """Carries out an action, with the keys that a person has said yes to, or resumes a paused one."""
 
-Raises ConsentNeeded where a person must be asked first.
-"""
+    def __call__(
+        self, *, granted: Collection[str] | None = None, paused: Paused | None = None
+    ) -> Awaitable[ActionResult]:
+        """Carry it out; raise ConsentNeeded where a person must be asked first."""
+        ...
 
 
 async def with_consent(act: Act, ask: Ask) -> ActionResult:

@@ -219,7 +219,9 @@ def test_trying_gets_a_browser_first_where_there_is_none(
 
 @pytest.mark.slow
 def test_trying_an_address_that_cannot_be_opened_is_one_line_and_exit_code_1() -> None:
-    done = run("try", "http://127.0.0.1:9/", "--headless")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        done = run("try", f"http://127.0.0.1:{closed.getsockname()[1]}/", "--headless")
     (line,) = warnings_aside(done.stderr)
     assert (done.returncode, line.startswith("mcp-browser: ")) == (1, True)
 

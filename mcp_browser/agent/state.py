@@ -14,10 +14,12 @@ from mcp_browser.actions.waiting import wait_for
 from mcp_browser.agent.prompting.message_manager import MessageManagerState
 from mcp_browser.agent.record.history import ActionRecord
 
-WINDOW = 20  # How many of the last moves and pages are kept
+WINDOW = 20  # Within how many of the last moves repeats count
 LONGEST_CYCLE = 3  # Moves after which a cycle begins again, at most
 WARN_AT = {1: 3, 2: 4, 3: 6}  # How many moves of a cycle of this length the agent is warned of
 STOP_AT = 8  # How many moves of a cycle end the run
+NUDGES = (5, 8)  # How often the same move within the window is warned of
+STOP_AT_REPEATS = 12
 SAME_PAGES = 5  # The number of steps on an unchanged page that the agent is warned of
 STOP_AT_PAGES = 12
 
@@ -47,6 +49,11 @@ class LoopDetector(BaseModel):
         self.pages = [*self.pages, shown][-WINDOW:]
 
     @property
+    def repeats(self) -> int:
+        """How often the most frequent of the last moves was made."""
+        return max((self.moves.count(move) for move in set(self.moves)), default=0)
+
+    @property
     def cycle(self) -> tuple[int, int]:
         """The length of the cycle of the last moves, and how many moves it has had; (0, 0) for none."""
         for length in range(1, LONGEST_CYCLE + 1):
@@ -63,11 +70,11 @@ class LoopDetector(BaseModel):
 
     @property
     def is_stuck(self) -> bool:
-        return self.cycle[1] >= STOP_AT or self.same_pages >= STOP_AT_PAGES
+        return self.cycle[1] >= STOP_AT or self.repeats >= STOP_AT_REPEATS or self.same_pages >= STOP_AT_PAGES
 
     def plan_is_due(self) -> bool:
         """Whether to make a new plan now: True once each time the agent begins to go in circles."""
-        return self._rises("plan", int(self.cycle[1] > 0))
+        return self._rises("plan", int(self.cycle[1] > 0 or self.repeats >= NUDGES[0]))
 
     def nudge(self) -> str | None:
         """Return a warning for the agent, once at each stage."""
@@ -77,6 +84,14 @@ class LoopDetector(BaseModel):
             return (
                 f"You have done {what} for {count} steps, and the page is as it was. It does not help: try "
                 "another way, or end with done and say what stands in the way."
+            )
+        repeats = self.repeats
+        reached = max((stage for stage in NUDGES if repeats >= stage), default=0)
+        if self._rises("repeats", reached):
+            return (
+                f"You have done the same action on the same page {repeats} times in your last "
+                f"{len(self.moves)}. It does not help: try another way, or end with done and say what stands "
+                "in the way."
             )
         same = self.same_pages
         if same >= SAME_PAGES and same % SAME_PAGES == 0:

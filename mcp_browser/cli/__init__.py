@@ -38,6 +38,8 @@ def _run(words: Sequence[str]) -> int:
         return terminal.serve() if words[1:] == ["--serve"] else terminal.show_help(words[1:])
     asked = parse_arguments(words)
     loaded = load_settings(asked.flags, environment=os.environ, config=asked.config)
+    if asked.command == "do":
+        raise SettingsError("`do` stands first: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
     if asked.command in {"serve", "try", "run", "record"}:
         make_folders(loaded)
     return command_of(asked.command)(loaded, asked)

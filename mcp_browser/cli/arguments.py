@@ -3,7 +3,6 @@
 import argparse
 import functools
 import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,9 +16,6 @@ from mcp_browser.settings import Option, all_options, did_you_mean, group_titles
 from mcp_browser.settings.values import OWN_BROWSERS
 
 CONFIG = "--config"
-
-# What a flag that needs no value takes: the name of a browser, or a path.
-_OWN = re.compile(rf"(?:{'|'.join(OWN_BROWSERS)})$|[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]")
 
 
 def _argument(about: str, metavar: str | None = None, **more: Any) -> Mapping[str, Any]:
@@ -186,101 +182,49 @@ class Arguments:
 
 def parse_arguments(words: Sequence[str]) -> Arguments:
     """Read a command line. `--help` and `--version` print and exit. Raises SettingsError."""
-    end = words.index("--") if "--" in words else len(words)
-    flags: dict[str, Any] = {}
-    rest: list[str] = []
-    at = 0
-    while at < end:
-        if (found := read_setting(words[at:end])) is None:
-            rest.append(words[at])
-            at += 1
-            continue
-        name, value, length = found
-        repeated = name != CONFIG and all_options()[name].repeatable
-        flags[name] = [*flags.get(name, []), value] if repeated else value
-        at += length
-    command, own = _command(rest)
-    if "--version" in rest:
-        from mcp_browser import __version__  # noqa: PLC0415 - it slows down a server's start
-
-        sys.stdout.write(f"mcp-browser {__version__}\n")
-        sys.exit()
-    parser = whole_parser(with_settings=not {"-h", "--help"}.isdisjoint(rest))
-    values, unknown = parser.parse_known_args([*rest, *words[end:]])
-    if unknown:
-        raise SettingsError(f"unknown argument {unknown[0]}; see --help.")
-    if getattr(values, "stdio", False):
-        if flags.get("http") or flags.get("sse"):
-            raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
-        # It wins over a variable or a file, as any flag does.
-        flags |= {"http": False, "sse": False}
-    config = None if (path := flags.pop(CONFIG, None)) is None else Path(path)
-    names = (name.removeprefix("--").replace("-", "_") for name in own)
-    given = {name: value for name in names if (value := getattr(values, name, None)) is not None}
-    return Arguments(command=command, flags=flags, config=config, given=given)
-
-
-def _command(words: Sequence[str]) -> tuple[str, Collection[str]]:
-    """Return the command among words without settings, and its own arguments. Raises SettingsError."""
-    place = next((at for at, word in enumerate(words) if word in COMMANDS), len(words))
-    command = words[place] if place < len(words) else "serve"
-    own = COMMANDS[command].own if command in COMMANDS else ()
-    known = {*own, "--help", "--stdio", "--version"}
-    for at, word in enumerate(words):
-        flag = word.partition("=")[0]
-        if flag in own and at < place:
-            raise SettingsError(f"{flag} stands after the command; see --help.")
-        if flag.startswith("--") and " " not in word and flag not in known:
+    for option in all_options().values():
+        if option.variable_only and any(word.partition("=")[0] == option.flag for word in words):
             raise SettingsError(
-                f"unknown argument {word}{did_you_mean(word, known | _suggested())}; see --help."
+                f"{option.flag} would show its value to everybody on this machine: set the variable "
+                f"{option.variable} instead."
             )
-        if at < place and not flag.startswith("-"):
-            near, names = did_you_mean(word, COMMANDS), ", ".join(COMMANDS)
-            raise SettingsError(f"unknown command {word!r}{near}; commands: {names}; see --help.")
-    if command == "do":
-        raise SettingsError("`do` stands first: mcp-browser do [SETTINGS] ACTION [ARGUMENTS].")
-    return command, own
+    parser = whole_parser(words=words)
+    own_flags = [flag for name in words if name in COMMANDS for flag in COMMANDS[name].own if flag[0] == "-"]
+    try:
+        found, unknown = parser.parse_known_args(_joined(words))
+    except SettingsError:
+        # What stands behind an unknown flag is taken for a command.
+        begun = next((at for at, word in enumerate(words) if word in COMMANDS), len(words))
+        its = [word for word in words[begun:] if word.partition("=")[0] not in own_flags]
+        flags = [word for word in [*words[:begun], *its] if word.startswith("--")]
+        _refuse(parser, flags, own_flags)
+        raise
+    _refuse(parser, unknown, own_flags)
+    values = vars(found)
+    if values.get("stdio") and (values.get("http") or values.get("sse")):
+        raise SettingsError("--stdio and --http or --sse exclude each other; see --help.")
+    if values.get("stdio"):
+        # It wins over a variable or a file, as any flag does.
+        values |= {"http": False, "sse": False}
+    command = values.get("command") or "serve"
+    words_of_it = COMMANDS[command].own if command in COMMANDS else ()
+    own = (name.removeprefix("--").replace("-", "_") for name in words_of_it)
+    return Arguments(
+        command=command,
+        flags={name: values[name] for name in all_options() if name in values},
+        config=values.get("config"),
+        given={name: values[name] for name in own if values.get(name) is not None},
+    )
 
 
-def read_setting(words: Sequence[str]) -> tuple[str, Any, int] | None:
-    """Return the name and value of a setting, or of `--config`, and how many of the words it takes.
-
-    None: the first word is no flag of theirs. Raises SettingsError: the value is missing, or not allowed.
-    """
-    flag, is_joined, value = words[0].partition("=")
-    if flag not in _settings():
-        return None
-    option = _settings()[flag]
-    name = CONFIG if option is None else option.name
-    if option is not None and option.variable_only:
-        raise SettingsError(
-            f"{flag} would show its value to everybody on this machine: set the variable "
-            f"{option.variable} instead."
-        )
-    if is_joined and (option is None or option.off_flag is None):
-        return name, value, 1
-    if is_joined:
-        raise SettingsError(f"{flag} takes no value; see --help.")
-    if option is not None and option.off_flag is not None:
-        return name, flag == option.flag, 1
-    if option is not None and option.bare is not None and not (len(words) > 1 and _OWN.match(words[1])):
-        return name, option.bare, 1
-    if len(words) == 1:
-        raise SettingsError(f"argument {flag}: expected one argument; see --help.")
-    return name, words[1], 2
-
-
-@functools.cache
-def _settings() -> Mapping[str, Option | None]:
-    """Return the settings by each of their flags."""
-    options = all_options().values()
-    return {CONFIG: None} | {
-        flag: option for option in options for flag in (option.flag, option.off_flag) if flag is not None
-    }
-
-
-def _suggested() -> set[str]:
-    return {flag for flag, option in _settings().items() if option is None or not option.variable_only}
+def _refuse(parser: argparse.ArgumentParser, words: Sequence[str], own_flags: Sequence[str]) -> None:
+    flags = re.findall(r"--[a-z][a-z-]*", parser.format_help()) if words else []
+    unknown = [word for word in words if word.partition("=")[0] not in flags]
+    if unknown and (flag := unknown[0].partition("=")[0]) in own_flags:
+        raise SettingsError(f"{flag} stands after the command; see --help.")
+    if unknown:
+        near = did_you_mean(unknown[0], [*own_flags, *flags])
+        raise SettingsError(f"unknown argument {unknown[0]}{near}; see --help.")
 
 
 class Parser(argparse.ArgumentParser):
@@ -294,15 +238,21 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise it."""
+        unknown = re.search(r"argument COMMAND: invalid choice: '(.*?)' ", message)
+        if unknown is not None:
+            near = did_you_mean(unknown[1], COMMANDS)
+            raise SettingsError(
+                f"unknown command {unknown[1]!r}{near}; commands: {', '.join(COMMANDS)}; see --help."
+            )
         raise SettingsError(f"{message}; see {self.prog.partition(' ')[2]} --help.".replace("  ", " "))
 
 
 def whole_parser(
-    add_actions: Callable[[Any], None] | None = None, *, with_settings: bool = True
+    add_actions: Callable[[Any], None] | None = None, words: Sequence[str] = tuple(COMMANDS)
 ) -> argparse.ArgumentParser:
     """Return the parser; `add_actions` adds parsers to that of `do`.
 
-    It has the settings, which take long to declare, for its help and for completion only.
+    A command that is not among the words gets no settings, which take long to declare.
     """
     parser = Parser(
         prog="mcp-browser",
@@ -315,7 +265,12 @@ def whole_parser(
         "--config file, such as action-timeout = 5. A flag wins over a variable, a variable over the file. "
         "`mcp-browser doctor` shows what is in force and where it came from.",
     )
-    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    version = ""
+    if "--version" in words:
+        from mcp_browser import __version__ as version  # noqa: PLC0415 - it slows down a server's start
+    parser.add_argument(
+        "--version", action="version", version=f"mcp-browser {version}", help="print the version and exit"
+    )
     parser.add_argument(
         "--stdio", action="store_true", help="serve over standard input and output (the default)"
     )
@@ -336,15 +291,14 @@ def whole_parser(
         else:
             for argument, options in command.own.items():
                 added.add_argument(argument, **options)
-        if with_settings:
+        if name in words:
             _add_settings(added, helped=command.helped.split())
-    if with_settings:
-        _add_settings(parser)
+    _add_settings(parser)
     return parser
 
 
 def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | None = None) -> None:
-    """Add the settings to a parser; its help shows those named by `helped`, or all in their groups."""
+    """Let a parser take the settings; its help shows those named by `helped`, or all in their groups."""
     parser.add_argument(
         CONFIG, type=Path, metavar="FILE", help=f"TOML or JSON file with settings ({CONFIG_VARIABLE})"
     )
@@ -362,6 +316,48 @@ def _add_settings(parser: argparse.ArgumentParser, *, helped: Collection[str] | 
         elif option.default and option.off_flag is None:
             about += f" [{option.default}]"
         if option.off_flag is not None:
-            add(option.flag, option.off_flag, action="store_true", help=about)
-        else:
-            add(option.flag, metavar=option.placeholder, help=about)
+            add(option.flag, option.off_flag, dest=option.name, action=_Switch, nargs=0, help=about)
+            continue
+        action = "append" if option.repeatable else "store"
+        add(option.flag, dest=option.name, action=action, metavar=option.placeholder, help=about)
+
+
+class _Switch(argparse.Action):
+    """A pair of flags, the first of which says true and the second false."""
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, *given: object) -> None:
+        setattr(namespace, self.dest, given[-1] == self.option_strings[0])
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """The words with `--flag --value` as `--flag=--value`, which argparse would refuse."""
+    joined: list[str] = []
+    at = 0
+    while at < len(words):
+        length = settings_length(words[at:])
+        option = _takes_value().get(words[at])
+        bare = f"={option.bare}" if option is not None and option.bare is not None and length == 1 else ""
+        joined.append("=".join(words[at : at + length]) + bare)
+        at += length
+    return joined
+
+
+def settings_length(words: Sequence[str]) -> int:
+    """Return how many words the first one takes: two where it is a setting's flag and its value follows."""
+    option = _takes_value().get(words[0])
+    if len(words) == 1 or (option is None and words[0] != CONFIG):
+        return 1
+    if option is None or option.bare is None:
+        return 2
+    # A flag that needs no value takes the name of a browser, or a path.
+    takes_next = words[1] in OWN_BROWSERS or re.match(r"[/~\\]|\.\.?[/\\]|[A-Za-z]:[/\\]", words[1])
+    return 2 if takes_next else 1
+
+
+@functools.cache
+def _takes_value() -> Mapping[str, Option]:
+    return {
+        option.flag: option
+        for option in all_options().values()
+        if option.off_flag is None and not option.variable_only
+    }

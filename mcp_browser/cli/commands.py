@@ -14,7 +14,7 @@ from typing import Any, cast
 from mcp_browser.actions.code import secrets_named
 from mcp_browser.actions.registry import RegisteredAction, Registry, is_typed_in
 from mcp_browser.actions.schema import Schema, tool_schema
-from mcp_browser.cli.arguments import Arguments, Parser, read_setting, whole_parser
+from mcp_browser.cli.arguments import Arguments, Parser, settings_length, whole_parser
 from mcp_browser.cli.sources import LoadedSettings, with_all_tools
 from mcp_browser.errors import SettingsError
 from mcp_browser.server.tool_groups import load_actions
@@ -124,14 +124,13 @@ def completion(loaded: LoadedSettings, asked: Arguments) -> int:
 def split(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """Split words into those for the output and the settings before the name of the action, and the rest."""
     output: list[str] = []
+    at = begun = 0
     settings: list[str] = []
-    at = 0
     while at < len(words) and words[at].startswith("-") and words[at] != FROM_STDIN:
+        begun = at
         is_output = words[at].partition("=")[0] in OUTPUT
-        setting = None if is_output else read_setting(words[at:])
-        length = setting[2] if setting is not None else 2 if words[at] == "--file" else 1
-        (output if is_output else settings).extend(words[at : at + length])
-        at += length
+        at += (2 if words[at] == "--file" else 1) if is_output else settings_length(words[at:])
+        (output if is_output else settings).extend(words[begun:at])
     return output, settings, list(words[at:])
 
 

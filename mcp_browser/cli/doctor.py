@@ -46,6 +46,7 @@ from mcp_browser.text import quoted
 _LABEL_WIDTH = 12
 _WIDTH = 108
 _REACH_SECONDS = 3
+_MOST_TABS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,11 @@ def _own_browser(wanted: str, lent: Sequence[str]) -> Iterator[Finding]:
     may_use = allows(lent)
     used = sum(may_use(url) for _, url in tabs)
     yield Finding("Your tabs", f"{len(tabs)}, {used} of which may be used (connect-tabs)")
-    for title, url in tabs:
+    for title, url in tabs[:_MOST_TABS]:
         mark = "may be used" if may_use(url) else "not touched"
         yield Finding("", f"{mark}: {quoted(title)} {cut_address(url)}")
+    if len(tabs) > _MOST_TABS:
+        yield Finding("", f"and {len(tabs) - _MOST_TABS} more")
 
 
 def _grid(endpoint: str) -> Finding:

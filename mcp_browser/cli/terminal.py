@@ -69,7 +69,7 @@ def show_help(words: Sequence[str]) -> NoReturn:
     _, settings, rest = split([word for word in session_of(words)[1] if word not in ("-h", "--help")])
     commands = Commands(load_actions(_loaded(settings).settings.tools))
     asked = [name for name in rest[:1] if name in OTHERS or commands.action(name)]
-    whole_parser(commands.add_to).parse_args(["do", *asked, "--help"])
+    whole_parser(commands.add_to, ["do"]).parse_args(["do", *asked, "--help"])
     raise AssertionError
 
 
