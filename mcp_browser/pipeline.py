@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Protocol
 
 import anyio
 from playwright.async_api import Error as PlaywrightError
@@ -90,8 +90,12 @@ class Execution:
 Next = Callable[[Execution], Awaitable[ActionResult]]
 
 
-Step = Callable[..., Awaitable[ActionResult]]
-"""One step, `(call, next)`: it returns the result of the call, from `next` unless the step ends it."""
+class Step(Protocol):
+    """One step: runs before and after the steps that follow."""
+
+    def __call__(self, call: Execution, next: Next) -> Awaitable[ActionResult]:
+        """Return the result of the call, from `next` unless the step ends it."""
+        ...
 
 
 async def watched(call: Execution, next: Next) -> ActionResult:
@@ -355,6 +359,7 @@ async def carried_out(call: Execution) -> ActionResult:
 
 async def looked(call: Execution) -> ActionResult:
     """The last step of a look: read what has changed, instead of the action."""
+    await call.session.refuse_blocked()
     tab = call.session.current_tab
     # A scope of its own: what a person has started before is waited for, too.
     work = call.session.observe(ActionScope("read", tab, tab.url))

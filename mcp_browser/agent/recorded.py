@@ -184,7 +184,7 @@ def recording_of(
     history.outcome = TaskOutcome(id=history.id, status=history.status, answer=answer, urls=history.urls)
     tests: dict[CodeLanguage, str] = {
         language: hide(as_test(script, name=name), session.hidden, mark="<{}>")
-        for language, script in zip(LANGUAGES, scripts.values(), strict=True)
+        for language, script in scripts.items()
     }
     hidden = hide_in(history.model_dump(mode="json"), session.hidden)
     return Recording(name, tests, AgentHistory.model_validate(hidden), len(steps))

@@ -3,7 +3,7 @@
 import pytest
 
 from mcp_browser.agent.record.history import ActionRecord
-from mcp_browser.agent.state import STOP_AT, STOP_AT_PAGES, WARN_AT, LoopDetector
+from mcp_browser.agent.state import STOP_AT, STOP_AT_PAGES, STOP_AT_REPEATS, WARN_AT, LoopDetector
 from mcp_browser.agent.task import ActionCall
 from mcp_browser.dom.identities import ElementRecord
 
@@ -49,12 +49,22 @@ def test_a_list_worked_off_from_one_page_is_no_cycle() -> None:
     assert not loops.is_stuck
 
 
+def test_the_same_move_again_and_again_between_others_ends_the_run() -> None:
+    loops = LoopDetector()
+    for number in range(STOP_AT_REPEATS * 2):
+        loops.record([click(4, "Again") if number % 2 else click(5, f"Other {number}")], page="p")
+        if loops.repeats >= STOP_AT_REPEATS:
+            break
+    assert loops.is_stuck
+
+
 def test_the_same_search_in_other_words_is_the_same_and_waiting_is_no_circle() -> None:
     searches, waits = LoopDetector(), LoopDetector()
     for words in ("blue lamp", "Lamp blue", "blue  LAMP", "lamp Blue", "BLUE lamp"):
         searches.record([act("search_web", query=words)], page=words)
         waits.record([act("wait_for", seconds=1)], page=words)
     assert (searches.cycle, waits.cycle) == ((1, 5), (0, 0))
+    assert (searches.repeats, waits.repeats) == (5, 0)
 
 
 def test_a_page_that_does_not_change_is_told_and_ends_the_run() -> None:
